@@ -1,0 +1,62 @@
+package io.queuestarter;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * What a handler may know and decide about the attempt it makes on one record. Declare it
+ * as a parameter of a {@link QueueListener} method.
+ * <p>
+ * The first answer wins: {@link #ack()}, {@link #reject(String)},
+ * {@link #retryAfter(Duration)}, the method's return or exception, and the timeout race,
+ * and what comes later changes nothing. <em>Thread-safe.</em>
+ *
+ * @since 0.1.0
+ */
+public interface QueueContext {
+
+	/**
+	 * Number of this attempt on the record since it was delivered to this process.
+	 * @return the number, counted from 1
+	 */
+	int attempt();
+
+	/**
+	 * Moment at which the attempt times out.
+	 * @return the deadline
+	 */
+	Instant deadline();
+
+	/**
+	 * Time left until {@link #deadline()}.
+	 * @return the time left, zero when the deadline has passed
+	 */
+	Duration remaining();
+
+	/**
+	 * Whether nobody waits for this attempt any more: it timed out, or the partition was
+	 * taken away. Its thread is interrupted as well. A handler that loops should look.
+	 * @return {@code true} if its result no longer counts
+	 */
+	boolean isCancelled();
+
+	/**
+	 * Settles the record as handled, also before the method has returned.
+	 */
+	void ack();
+
+	/**
+	 * Ends the attempt as failed and asks for another after {@code delay}. The attempt
+	 * counts: when the configured number is used up the record is dead-lettered.
+	 * @param delay time to wait, zero or more
+	 * @throws IllegalArgumentException if {@code delay} is negative
+	 */
+	void retryAfter(Duration delay);
+
+	/**
+	 * Sends the record to the dead-letter topic without further attempts.
+	 * @param reason why, for the operator who will read the dead letter
+	 */
+	void reject(String reason);
+
+}

@@ -1,0 +1,188 @@
+package io.queuestarter.actuate;
+
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+
+import io.queuestarter.container.PartitionView;
+import io.queuestarter.container.PartitionView.Head;
+import io.queuestarter.container.Queue;
+import io.queuestarter.container.QueueSettings.Origin;
+import io.queuestarter.container.Queues;
+
+/**
+ * Endpoint {@code queues}: the queues of this process, their partitions, and which record
+ * holds each watermark. Reads snapshots; never asks a broker.
+ */
+@Endpoint(id = "queues")
+public class QueuesEndpoint {
+
+	private static final String INSTANCE = ManagementFactory.getRuntimeMXBean().getName();
+
+	private final Queues queues;
+
+	/**
+	 * Creates the endpoint.
+	 * @param queues the queues
+	 */
+	public QueuesEndpoint(Queues queues) {
+		this.queues = queues;
+	}
+
+	/**
+	 * All queues of this process.
+	 * @return one summary a queue
+	 */
+	@ReadOperation
+	public QueueList list() {
+		return new QueueList(INSTANCE, "instance", this.queues.all().stream().map(QueueSummary::of).toList());
+	}
+
+	/**
+	 * One queue in full.
+	 * @param id its id
+	 * @return the queue, or {@code null} if there is none of this id
+	 */
+	@ReadOperation
+	public @Nullable QueueDetail detail(@Selector String id) {
+		return this.queues.find(id).map(QueueDetail::of).orElse(null);
+	}
+
+	/**
+	 * Answer of the list.
+	 *
+	 * @param instance this process
+	 * @param scope what the answer speaks of: always this process alone
+	 * @param queues the queues by id
+	 */
+	public record QueueList(String instance, String scope, List<QueueSummary> queues) {
+
+	}
+
+	/**
+	 * A queue in short.
+	 *
+	 * @param id its id
+	 * @param topics topics of which partitions were assigned so far
+	 * @param group its consumer group
+	 * @param state where it stands in its life
+	 * @param partitions number of partitions assigned to this process
+	 * @param lag records not committed, of these partitions
+	 * @param outstanding records fetched and not settled
+	 * @param inFlight records handled at this moment
+	 * @param limit largest number of records handled at one time
+	 * @param buffered records that wait for a thread
+	 * @param retryWaiting records that wait for their next attempt
+	 * @param deadLettersWaiting records that wait to be written to the dead-letter topic
+	 * @param headAge largest age of a record that holds a watermark
+	 * @param acked records handled so far
+	 * @param deadLettered records dead-lettered so far
+	 */
+	public record QueueSummary(String id, Collection<String> topics, String group, String state, int partitions,
+			long lag, int outstanding, int inFlight, int limit, int buffered, int retryWaiting, int deadLettersWaiting,
+			String headAge, long acked, long deadLettered) {
+
+		static QueueSummary of(Queue queue) {
+			List<PartitionView> partitions = queue.partitions();
+			Duration headAge = partitions.stream()
+				.map(PartitionView::head)
+				.filter(Objects::nonNull)
+				.map(Head::age)
+				.max(Comparator.naturalOrder())
+				.orElse(Duration.ZERO);
+			return new QueueSummary(queue.id(), queue.topics().stream().sorted().toList(), queue.group(),
+					queue.state().name(), partitions.size(),
+					partitions.stream().mapToLong((partition) -> Math.max(0, partition.lag())).sum(),
+					partitions.stream().mapToInt(PartitionView::outstanding).sum(), queue.inFlight(),
+					queue.settings().workers().maxInFlight(), queue.buffered(), queue.retryWaiting(),
+					queue.deadLettersWaiting(), headAge.toString(), queue.outcomes().acknowledgedCount(),
+					queue.deadLettered());
+		}
+
+	}
+
+	/**
+	 * A queue in full.
+	 *
+	 * @param summary the queue in short
+	 * @param deadLetterProblem what keeps dead letters from being written, if anything
+	 * does
+	 * @param settings value and source of each setting
+	 * @param partitionList the partitions assigned to this process
+	 */
+	public record QueueDetail(QueueSummary summary, @Nullable String deadLetterProblem, Map<String, Origin> settings,
+			List<PartitionDetail> partitionList) {
+
+		static QueueDetail of(Queue queue) {
+			return new QueueDetail(QueueSummary.of(queue), queue.deadLetterProblem(), queue.settings().origins(),
+					queue.partitions().stream().map(PartitionDetail::of).toList());
+		}
+
+	}
+
+	/**
+	 * A partition.
+	 *
+	 * @param topic its topic
+	 * @param partition its number
+	 * @param state {@code RUNNING}, or {@code PAUSED} while its bounds keep it from being
+	 * fetched
+	 * @param committed offset last committed, -1 if not known
+	 * @param watermark lowest offset not settled
+	 * @param highestSeen highest offset admitted
+	 * @param end end of the log as last seen, -1 if not known
+	 * @param lag records not committed, -1 if not known
+	 * @param outstanding records fetched and not settled
+	 * @param ledger the window
+	 * @param head the record that holds the watermark, if one does
+	 */
+	public record PartitionDetail(String topic, int partition, String state, long committed, long watermark,
+			long highestSeen, long end, long lag, int outstanding, LedgerDetail ledger, @Nullable HeadDetail head) {
+
+		static PartitionDetail of(PartitionView view) {
+			Head head = view.head();
+			return new PartitionDetail(view.partition().topic(), view.partition().partition(),
+					view.paused() ? "PAUSED" : "RUNNING", view.committed(), view.watermark(), view.next() - 1,
+					view.end(), view.lag(), view.outstanding(),
+					new LedgerDetail(view.window(), view.tracked(), view.fill(), view.settled()),
+					(head != null) ? new HeadDetail(head.offset(), head.age().toString(), head.state(), head.attempt(),
+							head.error()) : null);
+		}
+
+	}
+
+	/**
+	 * The window of a partition.
+	 *
+	 * @param capacity largest number of records tracked
+	 * @param tracked records tracked from the watermark on
+	 * @param fill share of the capacity in use, from 0 to 1
+	 * @param acked settled records among those tracked
+	 */
+	public record LedgerDetail(int capacity, int tracked, double fill, int acked) {
+
+	}
+
+	/**
+	 * The record that holds a watermark.
+	 *
+	 * @param offset its offset
+	 * @param age time since it was fetched
+	 * @param state where it stands
+	 * @param attempt number of the attempt
+	 * @param error what the last attempt failed with, if one did
+	 */
+	public record HeadDetail(long offset, String age, String state, int attempt, @Nullable String error) {
+
+	}
+
+}

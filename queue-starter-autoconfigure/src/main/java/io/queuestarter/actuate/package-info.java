@@ -1,0 +1,7 @@
+/**
+ * Actuator endpoints.
+ */
+@NullMarked
+package io.queuestarter.actuate;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,123 @@
+package io.queuestarter.autoconfigure;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanExpressionContext;
+import org.springframework.beans.factory.config.BeanExpressionResolver;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.kafka.annotation.EnableKafka;
+import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.support.converter.RecordMessageConverter;
+
+import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.QueueListener;
+import io.queuestarter.container.QueueDefinitions;
+import io.queuestarter.container.QueueListenerContainerFactory;
+import io.queuestarter.container.QueueRuntime;
+import io.queuestarter.container.QueueSettingsSource;
+import io.queuestarter.container.Queues;
+import io.queuestarter.deadletter.AdminDeadLetterTopics;
+import io.queuestarter.delivery.TimeSource;
+
+/**
+ * Auto-configuration of queues: methods annotated with {@link QueueListener}.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(afterName = "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration")
+@ConditionalOnClass(EnableKafka.class)
+@ConditionalOnBooleanProperty(name = "kafka-queue.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(KafkaQueueProperties.class)
+public final class KafkaQueueAutoConfiguration {
+
+	KafkaQueueAutoConfiguration() {
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnMissingBean
+	static QueueDefinitions queueDefinitions(ConfigurableListableBeanFactory beanFactory) {
+		return new QueueDefinitions(resolver(beanFactory));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	Queues queues() {
+		return new Queues();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	QueueSettingsSource queueSettingsSource(KafkaQueueProperties properties, Environment environment,
+			ConfigurableListableBeanFactory beanFactory) {
+		return new QueueSettingsResolver(properties, environment, resolver(beanFactory));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	QueueRuntime queueRuntime(ObjectProvider<ConsumerFactory<?, ?>> consumerFactories,
+			ObjectProvider<ProducerFactory<?, ?>> producerFactories) {
+		Map<String, Object> connection = unique(consumerFactories).getConfigurationProperties();
+		Map<String, Object> admin = new HashMap<>(connection);
+		admin.keySet().retainAll(AdminClientConfig.configNames());
+		ProducerFactory<?, ?> producers = producerFactories.getIfUnique();
+		return new QueueRuntime(TimeSource.SYSTEM, connection,
+				(producers != null) ? producers.getConfigurationProperties() : Map.of(),
+				(settings) -> new AdminDeadLetterTopics(admin, settings.deadLetters().create()));
+	}
+
+	@Bean(QueueListener.CONTAINER_FACTORY)
+	@ConditionalOnMissingBean(name = QueueListener.CONTAINER_FACTORY)
+	QueueListenerContainerFactory queueListenerContainerFactory(ObjectProvider<ConsumerFactory<?, ?>> consumerFactories,
+			QueueDefinitions definitions, QueueSettingsSource settings, QueueRuntime runtime, Queues queues,
+			KafkaListenerAnnotationBeanPostProcessor<?, ?> listeners,
+			ObjectProvider<RecordMessageConverter> converters) {
+		QueueListenerContainerFactory factory = new QueueListenerContainerFactory(unique(consumerFactories),
+				definitions, settings, runtime, queues, listeners.getMessageHandlerMethodFactory());
+		converters.ifUnique(factory::setRecordMessageConverter);
+		return factory;
+	}
+
+	@Bean
+	UnknownQueueCheck unknownQueueCheck(QueueDefinitions definitions, KafkaQueueProperties properties) {
+		return new UnknownQueueCheck(definitions, properties);
+	}
+
+	private static ConsumerFactory<?, ?> unique(ObjectProvider<ConsumerFactory<?, ?>> factories) {
+		ConsumerFactory<?, ?> factory = factories.getIfUnique();
+		if (factory == null) {
+			throw new QueueConfigurationException(
+					"There is no ConsumerFactory bean, or several of which none is @Primary, so queues have no consumer.",
+					"Define one, or mark one @Primary.");
+		}
+		return factory;
+	}
+
+	private static UnaryOperator<String> resolver(ConfigurableListableBeanFactory beanFactory) {
+		return (text) -> {
+			String embedded = beanFactory.resolveEmbeddedValue(text);
+			BeanExpressionResolver expressions = beanFactory.getBeanExpressionResolver();
+			if (embedded == null || expressions == null) {
+				return (embedded != null) ? embedded : "";
+			}
+			Object value = expressions.evaluate(embedded, new BeanExpressionContext(beanFactory, null));
+			return (value != null) ? value.toString() : "";
+		};
+	}
+
+}

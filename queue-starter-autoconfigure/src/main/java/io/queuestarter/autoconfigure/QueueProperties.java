@@ -1,0 +1,147 @@
+package io.queuestarter.autoconfigure;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.unit.DataSize;
+
+import io.queuestarter.Ordering;
+
+/**
+ * What can be set for a queue. Every value may be absent: then the annotation, the
+ * defaults or the built-in value applies.
+ *
+ * @param group Consumer group.
+ * @param ordering Which records wait for which.
+ * @param dispatch How records are run.
+ * @param buffer How much is held in memory.
+ * @param timeout How long an attempt may take.
+ * @param retry How failed records are tried again.
+ * @param ledger How settled records are remembered.
+ * @param dlq Where failed records go.
+ * @param shutdown How partitions are given up.
+ */
+public record QueueProperties(@Nullable String group, @Nullable Ordering ordering, @Nullable Dispatch dispatch,
+		@Nullable Buffer buffer, @Nullable Timeout timeout, @Nullable Retry retry, @Nullable Ledger ledger,
+		@Nullable Dlq dlq, @Nullable Shutdown shutdown) {
+
+	/**
+	 * Kind of threads that run handlers.
+	 */
+	public enum Mode {
+
+		/** Virtual threads on Java 21 or later, platform threads before. */
+		AUTO,
+
+		/** Virtual threads; fails on Java versions without them. */
+		VIRTUAL,
+
+		/** A pool of platform threads, as many as records in flight. */
+		PLATFORM
+
+	}
+
+	/**
+	 * How records are run.
+	 *
+	 * @param mode Kind of threads that run handlers.
+	 * @param maxInFlight Largest number of records handled at one time, over all
+	 * partitions.
+	 */
+	public record Dispatch(@Nullable Mode mode, @Nullable Integer maxInFlight) {
+
+	}
+
+	/**
+	 * How much is held in memory. One poll's records may be held on top of it.
+	 *
+	 * @param maxRecords Largest number of records that wait for a thread, over all
+	 * partitions.
+	 * @param maxSize Largest size of all records fetched and not settled, over all
+	 * partitions.
+	 * @param partition Bounds of a single partition.
+	 */
+	public record Buffer(@Nullable Integer maxRecords, @Nullable DataSize maxSize, @Nullable Partition partition) {
+
+	}
+
+	/**
+	 * Bounds of a single partition.
+	 *
+	 * @param maxRecords Largest number of records of one partition that wait for a
+	 * thread. Half of the common bound unless set, so that no partition takes all of it.
+	 * @param maxSize Largest size of the records of one partition that are fetched and
+	 * not settled. Half of the common bound unless set.
+	 */
+	public record Partition(@Nullable Integer maxRecords, @Nullable DataSize maxSize) {
+
+	}
+
+	/**
+	 * How long an attempt may take.
+	 *
+	 * @param initial Longest time an attempt may take before it counts as failed.
+	 */
+	public record Timeout(@Nullable Duration initial) {
+
+	}
+
+	/**
+	 * How failed records are tried again.
+	 *
+	 * @param local Attempts in memory.
+	 */
+	public record Retry(@Nullable Local local) {
+
+	}
+
+	/**
+	 * Attempts in memory.
+	 *
+	 * @param maxAttempts Number of attempts before a record is dead-lettered. One means
+	 * no retry.
+	 * @param initialInterval Largest delay after the first attempt; the delay is a random
+	 * part of it. Zero retries at once.
+	 * @param multiplier Factor from one largest delay to the next.
+	 * @param maxInterval Largest delay after any attempt.
+	 */
+	public record Local(@Nullable Integer maxAttempts, @Nullable Duration initialInterval, @Nullable Double multiplier,
+			@Nullable Duration maxInterval) {
+
+	}
+
+	/**
+	 * How settled records are remembered.
+	 *
+	 * @param capacity Largest number of records of one partition from the lowest
+	 * unsettled one on. When it is reached the partition waits for that record.
+	 * @param commitInterval Time between commits.
+	 */
+	public record Ledger(@Nullable Integer capacity, @Nullable Duration commitInterval) {
+
+	}
+
+	/**
+	 * Where failed records go.
+	 *
+	 * @param enabled Whether records are dead-lettered. Otherwise they are tried again
+	 * for ever.
+	 * @param topic Name of the dead-letter topic; '{topic}' stands for the source topic.
+	 * @param create Whether a missing dead-letter topic is created, with the partition
+	 * count of the source.
+	 */
+	public record Dlq(@Nullable Boolean enabled, @Nullable String topic, @Nullable Boolean create) {
+
+	}
+
+	/**
+	 * How partitions are given up.
+	 *
+	 * @param drainTimeout Longest wait for records in flight when partitions are revoked
+	 * or the queue stops. Zero does not wait.
+	 */
+	public record Shutdown(@Nullable Duration drainTimeout) {
+
+	}
+
+}

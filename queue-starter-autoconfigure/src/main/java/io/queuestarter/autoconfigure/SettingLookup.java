@@ -1,0 +1,137 @@
+package io.queuestarter.autoconfigure;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+
+import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.container.QueueDefinition;
+import io.queuestarter.container.QueueSettings.Origin;
+
+/**
+ * Finds the values of one queue's settings, and where each comes from: the queue's own
+ * property, its annotation, the default property, or the built-in value, in this order.
+ */
+final class SettingLookup {
+
+	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("kafka-queue");
+
+	private final QueueDefinition definition;
+
+	private final KafkaQueueProperties properties;
+
+	private final Environment environment;
+
+	private final UnaryOperator<String> resolver;
+
+	private final Map<String, Origin> origins = new LinkedHashMap<>();
+
+	SettingLookup(QueueDefinition definition, KafkaQueueProperties properties, Environment environment,
+			UnaryOperator<String> resolver) {
+		this.definition = definition;
+		this.properties = properties;
+		this.environment = environment;
+		this.resolver = resolver;
+	}
+
+	Map<String, Origin> origins() {
+		return this.origins;
+	}
+
+	/** Looks up a setting that the annotation has no attribute for. */
+	<T> T find(String key, Function<QueueProperties, @Nullable T> getter, T builtIn) {
+		T value = findOrNull(key, getter, null, builtIn);
+		return (value != null) ? value : builtIn;
+	}
+
+	/** Looks up a setting that the annotation has an attribute for. */
+	<T> T find(String key, Function<QueueProperties, @Nullable T> getter, Attribute<T> attribute, T builtIn) {
+		T value = findOrNull(key, getter, attribute, builtIn);
+		return (value != null) ? value : builtIn;
+	}
+
+	/** Looks up a setting that may have no value. */
+	<T> @Nullable T findOrNull(String key, Function<QueueProperties, @Nullable T> getter,
+			@Nullable Attribute<T> attribute, @Nullable T builtIn) {
+		QueueProperties own = this.properties.listener(this.definition.id());
+		T value = (own != null) ? getter.apply(own) : null;
+		if (value != null) {
+			return note(key, value,
+					source(PREFIX.append("listeners").append("[" + this.definition.id() + "]").append(key)));
+		}
+		String text = (attribute != null) ? this.resolver.apply(attribute.text()) : "";
+		if (attribute != null && StringUtils.hasText(text)) {
+			return note(key, parse(attribute, text),
+					"'" + attribute.name() + "' of @QueueListener on " + this.definition.methodName());
+		}
+		QueueProperties defaults = this.properties.defaults();
+		value = (defaults != null) ? getter.apply(defaults) : null;
+		if (value != null) {
+			return note(key, value, source(PREFIX.append("defaults").append(key)));
+		}
+		return (builtIn != null) ? note(key, builtIn, "built-in default") : null;
+	}
+
+	private <T> T parse(Attribute<T> attribute, String text) {
+		try {
+			return attribute.parser().apply(text);
+		}
+		catch (RuntimeException ex) {
+			throw new QueueConfigurationException("'" + attribute.name() + "' of @QueueListener on "
+					+ this.definition.methodName() + " is '" + text + "', which is not " + attribute.expected() + ".",
+					"Correct the attribute, or remove it.");
+		}
+	}
+
+	private <T> T note(String key, T value, String source) {
+		String text = (value instanceof Enum<?> constant) ? constant.name().toLowerCase(Locale.ROOT) : value.toString();
+		this.origins.put(key, new Origin(text, source));
+		return value;
+	}
+
+	private String source(ConfigurationPropertyName name) {
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
+			ConfigurationProperty property = source.getConfigurationProperty(name);
+			if (property != null) {
+				return name + ((property.getOrigin() != null) ? " (" + property.getOrigin() + ")" : "");
+			}
+		}
+		return name.toString();
+	}
+
+	/** Fails unless a condition holds for the value of a key. */
+	void require(boolean condition, String key, String expected) {
+		if (!condition) {
+			Origin origin = this.origins.get(key);
+			throw new QueueConfigurationException(
+					"Queue '" + this.definition.id() + "': " + key + " is "
+							+ ((origin != null) ? origin.value() + ", set by " + origin.source() : "not set")
+							+ "; it must be " + expected + ".",
+					"Set " + PREFIX + ".listeners." + this.definition.id() + "." + key + " to a possible value.");
+		}
+	}
+
+	/**
+	 * An attribute of the annotation.
+	 *
+	 * @param <T> type of its value
+	 * @param name its name
+	 * @param text its text, not resolved
+	 * @param parser makes the value of the resolved text
+	 * @param expected what the text should be, for messages
+	 */
+	record Attribute<T>(String name, String text, Function<String, T> parser, String expected) {
+
+	}
+
+}

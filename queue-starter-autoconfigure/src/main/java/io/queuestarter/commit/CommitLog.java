@@ -1,0 +1,161 @@
+package io.queuestarter.commit;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.delivery.Assignment;
+import io.queuestarter.ledger.AckedSetCodec;
+
+/**
+ * What the broker is known to have committed for the partitions of one consumer, and what
+ * has changed since. <em>Consumer thread only.</em>
+ * <p>
+ * A commit carries the watermark as offset and the offsets settled above it as metadata.
+ * At most one commit is in flight; one whose outcome is a failure or unknown is repeated
+ * with newer content after the next poll.
+ */
+public final class CommitLog {
+
+	/** Shortest time between a failed commit and its repetition. */
+	private static final long REPEAT_NANOS = 100_000_000;
+
+	private final long intervalNanos;
+
+	private final Set<TopicPartition> owned = new HashSet<>();
+
+	private final Map<TopicPartition, OffsetAndMetadata> acknowledged = new HashMap<>();
+
+	private boolean inFlight;
+
+	private boolean repeat;
+
+	private long lastNanos;
+
+	private int failures;
+
+	/**
+	 * Creates an empty log.
+	 * @param intervalNanos time between commits
+	 * @param nowNanos the time
+	 */
+	public CommitLog(long intervalNanos, long nowNanos) {
+		this.intervalNanos = intervalNanos;
+		this.lastNanos = nowNanos;
+	}
+
+	/**
+	 * Begins a new assignment of a partition.
+	 * @param partition the partition
+	 * @param committed what the broker answered, or {@code null} if that is nothing
+	 */
+	public void assign(TopicPartition partition, @Nullable OffsetAndMetadata committed) {
+		this.owned.add(partition);
+		if (committed != null) {
+			this.acknowledged.put(partition, committed);
+		}
+	}
+
+	/**
+	 * Ends the assignment of a partition.
+	 * @param partition the partition
+	 */
+	public void close(TopicPartition partition) {
+		this.owned.remove(partition);
+		this.acknowledged.remove(partition);
+	}
+
+	/**
+	 * Time until a commit should be made.
+	 * @param nowNanos the time
+	 * @return the nanoseconds, zero or less when it is due; {@link Long#MAX_VALUE} while
+	 * one is in flight
+	 */
+	public long nanosUntilDue(long nowNanos) {
+		if (this.inFlight) {
+			return Long.MAX_VALUE;
+		}
+		long pause = this.repeat ? Math.min(this.intervalNanos, REPEAT_NANOS) : this.intervalNanos;
+		return this.lastNanos + pause - nowNanos;
+	}
+
+	/**
+	 * What has changed since the last acknowledged commit.
+	 * @param assignments the assignments to look at
+	 * @return offset and metadata by partition, empty if nothing has changed
+	 */
+	public Map<TopicPartition, OffsetAndMetadata> changes(Collection<Assignment> assignments) {
+		Map<TopicPartition, OffsetAndMetadata> changes = new HashMap<>();
+		for (Assignment assignment : assignments) {
+			long watermark = assignment.ledger().watermark();
+			if (watermark < 0) {
+				continue;
+			}
+			String metadata = AckedSetCodec.encode(watermark, assignment.ledger().settledAboveWatermark()).text();
+			OffsetAndMetadata before = this.acknowledged.get(assignment.partition());
+			if (before == null || before.offset() != watermark || !before.metadata().equals(metadata)) {
+				changes.put(assignment.partition(), new OffsetAndMetadata(watermark, metadata));
+			}
+		}
+		return changes;
+	}
+
+	/**
+	 * A look was taken at what to commit.
+	 * @param nowNanos the time
+	 * @param sent whether a commit was sent
+	 */
+	public void attempted(long nowNanos, boolean sent) {
+		this.lastNanos = nowNanos;
+		this.repeat = false;
+		this.inFlight = sent;
+	}
+
+	/**
+	 * The broker acknowledged a commit.
+	 * @param offsets what it acknowledged
+	 */
+	public void succeeded(Map<TopicPartition, OffsetAndMetadata> offsets) {
+		this.inFlight = false;
+		this.failures = 0;
+		offsets.forEach((partition, offset) -> {
+			if (this.owned.contains(partition)) {
+				this.acknowledged.put(partition, offset);
+			}
+		});
+	}
+
+	/**
+	 * A commit failed, or its outcome is unknown.
+	 */
+	public void failed() {
+		this.inFlight = false;
+		this.repeat = true;
+		this.failures++;
+	}
+
+	/**
+	 * Commits that failed since the last success.
+	 * @return the number
+	 */
+	public int failures() {
+		return this.failures;
+	}
+
+	/**
+	 * Offset last acknowledged for a partition.
+	 * @param partition the partition
+	 * @return the offset, or -1 if none is known
+	 */
+	public long committed(TopicPartition partition) {
+		OffsetAndMetadata committed = this.acknowledged.get(partition);
+		return (committed != null) ? committed.offset() : -1;
+	}
+
+}

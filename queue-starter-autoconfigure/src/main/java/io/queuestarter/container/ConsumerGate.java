@@ -1,0 +1,257 @@
+package io.queuestarter.container;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stands between Spring Kafka's container and the Kafka consumer. What the container asks
+ * of the consumer passes through here, so this is where a queue hooks in before and after
+ * each poll, in rebalances and at the end. <em>Consumer thread only</em>, except the
+ * consumer's {@code wakeup}.
+ */
+/*
+ * A dynamic proxy and not a class, since the Consumer interface gains methods in every
+ * minor version of Kafka. The reflective call costs per poll, not per record.
+ *
+ * The container pauses and resumes for its own reasons (an operator's pause). They are
+ * kept apart from the queue's: the container sees only what it paused itself, and a
+ * partition is fetched when neither wants it paused.
+ *
+ * Records are admitted when the container hands them to the listener, not when poll
+ * returns them, because a container that is stopped in between drops them. Should it drop
+ * them and poll on, the positions are set back.
+ */
+final class ConsumerGate implements InvocationHandler {
+
+	private static final Logger LOGGER = LoggerFactory.getLogger(ConsumerGate.class);
+
+	private final Consumer<byte[], byte[]> consumer;
+
+	private final QueueConsumer queue;
+
+	/** Paused by the container. */
+	private final Set<TopicPartition> pausedByContainer = new HashSet<>();
+
+	/** Paused by the bounds of the queue. */
+	private final Set<TopicPartition> pausedByBounds = new HashSet<>();
+
+	private @Nullable ConsumerRecords<byte[], byte[]> handedOver;
+
+	ConsumerGate(Consumer<byte[], byte[]> consumer, QueueConsumer queue) {
+		this.consumer = consumer;
+		this.queue = queue;
+	}
+
+	@SuppressWarnings("unchecked")
+	Consumer<byte[], byte[]> proxy() {
+		return (Consumer<byte[], byte[]>) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { Consumer.class, GatedConsumer.class }, this);
+	}
+
+	@Override
+	public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] args) throws Throwable {
+		Object first = (args != null && args.length > 0) ? args[0] : null;
+		switch (method.getName()) {
+			case "gate" -> {
+				return this;
+			}
+			case "equals" -> {
+				return proxy == first;
+			}
+			case "hashCode" -> {
+				return System.identityHashCode(proxy);
+			}
+			case "poll" -> {
+				return poll((first instanceof Duration timeout) ? timeout : Duration.ZERO);
+			}
+			case "pause" -> {
+				pause(partitionsIn(first));
+				return null;
+			}
+			case "resume" -> {
+				resume(partitionsIn(first));
+				return null;
+			}
+			case "paused" -> {
+				return Set.copyOf(this.pausedByContainer);
+			}
+			case "commitSync", "commitAsync" -> throw new IllegalStateException("Only the ledger of queue '"
+					+ this.queue.id() + "' commits; use ack() of QueueContext to settle a record");
+			case "wakeup" -> this.queue.signal().raise();
+			case "unsubscribe", "close" -> this.queue.drainAll();
+			default -> {
+				// Passed on as it is.
+			}
+		}
+		Object result = pass(method, args);
+		if (method.getName().startsWith("seek")) {
+			this.queue.restart(partitionsIn(first));
+		}
+		else if (method.getName().equals("close")) {
+			this.queue.closed();
+		}
+		return result;
+	}
+
+	private @Nullable Object pass(Method method, @Nullable Object @Nullable [] args) throws Throwable {
+		try {
+			return method.invoke(this.consumer, gated(args));
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+	/** Puts the queue's rebalance listener in front of the container's. */
+	private @Nullable Object @Nullable [] gated(@Nullable Object @Nullable [] args) {
+		if (args == null) {
+			return null;
+		}
+		Object[] gated = args.clone();
+		for (int i = 0; i < gated.length; i++) {
+			if (gated[i] instanceof ConsumerRebalanceListener listener) {
+				gated[i] = new GateRebalanceListener(listener);
+			}
+		}
+		return gated;
+	}
+
+	private ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+		setBackDropped();
+		this.queue.proceed();
+		applyBounds();
+		long slice = this.queue.pollNanos(timeout.toNanos());
+		ConsumerRecords<byte[], byte[]> records;
+		if (this.queue.intake().isAllPaused()) {
+			records = this.consumer.poll(Duration.ZERO);
+			if (records.isEmpty()) {
+				this.queue.signal().await(slice);
+			}
+		}
+		else {
+			records = this.consumer.poll(Duration.ofNanos(slice));
+		}
+		this.queue.polled();
+		if (records.isEmpty()) {
+			this.queue.intake().reached(records.nextOffsets());
+		}
+		else {
+			this.handedOver = records;
+		}
+		return records;
+	}
+
+	/** Takes the records that the container hands to the listener. */
+	void accept(ConsumerRecords<byte[], byte[]> records) {
+		this.handedOver = null;
+		this.queue.intake().accept(records);
+		this.queue.intake().proceed();
+	}
+
+	private void setBackDropped() {
+		ConsumerRecords<byte[], byte[]> dropped = this.handedOver;
+		if (dropped == null) {
+			return;
+		}
+		this.handedOver = null;
+		Set<TopicPartition> assigned = this.consumer.assignment();
+		for (TopicPartition partition : dropped.partitions()) {
+			if (assigned.contains(partition)) {
+				long offset = dropped.records(partition).get(0).offset();
+				LOGGER.warn("{} polled records of '{}' never reached the queue; fetching again from {}",
+						dropped.records(partition).size(), partition, offset);
+				this.consumer.seek(partition, offset);
+			}
+		}
+	}
+
+	private void applyBounds() {
+		List<TopicPartition> wanted = this.queue.intake().paused();
+		if (wanted.isEmpty() && this.pausedByBounds.isEmpty()) {
+			return;
+		}
+		Set<TopicPartition> assigned = this.consumer.assignment();
+		Set<TopicPartition> resume = new HashSet<>(this.pausedByBounds);
+		wanted.forEach(resume::remove);
+		this.pausedByBounds.clear();
+		this.pausedByBounds.addAll(wanted);
+		this.pausedByBounds.retainAll(assigned);
+		resume.retainAll(assigned);
+		resume.removeAll(this.pausedByContainer);
+		this.consumer.pause(this.pausedByBounds);
+		this.consumer.resume(resume);
+	}
+
+	private void pause(Collection<TopicPartition> partitions) {
+		this.pausedByContainer.addAll(partitions);
+		this.consumer.pause(partitions);
+	}
+
+	private void resume(Collection<TopicPartition> partitions) {
+		this.pausedByContainer.removeAll(partitions);
+		Set<TopicPartition> resume = new HashSet<>(partitions);
+		resume.removeAll(this.pausedByBounds);
+		resume.retainAll(this.consumer.assignment());
+		this.consumer.resume(resume);
+	}
+
+	private static Collection<TopicPartition> partitionsIn(@Nullable Object argument) {
+		if (argument instanceof TopicPartition partition) {
+			return List.of(partition);
+		}
+		return (argument instanceof Collection<?> partitions)
+				? partitions.stream().map(TopicPartition.class::cast).toList() : List.of();
+	}
+
+	/** Called inside the consumer's poll, or its close. */
+	private final class GateRebalanceListener implements ConsumerRebalanceListener {
+
+		private final ConsumerRebalanceListener container;
+
+		GateRebalanceListener(ConsumerRebalanceListener container) {
+			this.container = container;
+		}
+
+		@Override
+		public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+			ConsumerGate.this.queue.assigned(partitions);
+			this.container.onPartitionsAssigned(partitions);
+		}
+
+		@Override
+		public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+			ConsumerGate.this.queue.drain(partitions);
+			forget(partitions);
+			this.container.onPartitionsRevoked(partitions);
+		}
+
+		@Override
+		public void onPartitionsLost(Collection<TopicPartition> partitions) {
+			ConsumerGate.this.queue.lost(partitions);
+			forget(partitions);
+			this.container.onPartitionsLost(partitions);
+		}
+
+		private void forget(Collection<TopicPartition> partitions) {
+			ConsumerGate.this.pausedByBounds.removeAll(partitions);
+			ConsumerGate.this.pausedByContainer.removeAll(partitions);
+		}
+
+	}
+
+}

@@ -1,0 +1,335 @@
+package io.queuestarter.container;
+
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.kafka.listener.MessageListenerContainer;
+
+import io.queuestarter.deadletter.DeadLetterPublisher;
+import io.queuestarter.deadletter.DeadLetterReason;
+import io.queuestarter.delivery.ByteBudget;
+import io.queuestarter.delivery.Delivery;
+import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.dispatch.TaskRunner;
+import io.queuestarter.intake.Intake;
+import io.queuestarter.retry.Backoff;
+import io.queuestarter.retry.Retries;
+import io.queuestarter.settle.Outcomes;
+import io.queuestarter.settle.Settler;
+
+/**
+ * One queue of this process: what its consumers share, and what operators see of it.
+ * <em>Thread-safe.</em>
+ */
+public final class Queue {
+
+	private static final Logger LOGGER = LoggerFactory.getLogger(Queue.class);
+
+	private final QueueSettings settings;
+
+	private final String group;
+
+	private final QueueRuntime runtime;
+
+	private final WorkerThreads workers;
+
+	private final Dispatcher<Delivery> dispatcher;
+
+	private final ByteBudget bytes;
+
+	private final Outcomes outcomes = new Outcomes();
+
+	private final Retries retries;
+
+	private final @Nullable DeadLetterPublisher deadLetters;
+
+	private final Settler settler;
+
+	private final List<QueueConsumer> consumers = new CopyOnWriteArrayList<>();
+
+	private final Set<String> topics = ConcurrentHashMap.newKeySet();
+
+	/** Set once before the container starts. */
+	private volatile @Nullable TaskRunner<Delivery> runner;
+
+	/** Set once before the container starts. */
+	private volatile @Nullable MessageListenerContainer container;
+
+	private volatile @Nullable Instant lastPoll;
+
+	private volatile @Nullable Throwable failure;
+
+	private volatile @Nullable ScheduledFuture<?> timeouts;
+
+	Queue(QueueSettings settings, String group, QueueRuntime runtime) {
+		this.settings = settings;
+		this.group = group;
+		this.runtime = runtime;
+		this.workers = WorkerThreads.of(settings.id(), settings.workers());
+		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
+				this.workers, this::run, this::raise);
+		this.bytes = new ByteBudget(settings.limits().bytes(), this::raise);
+		this.retries = new Retries(runtime.timer(), this.dispatcher);
+		this.deadLetters = settings.deadLetters().enabled() ? runtime.deadLetters(settings, group) : null;
+		QueueSettings.Retry retry = settings.retry();
+		this.settler = new Settler(retry.maxAttempts(),
+				new Backoff(retry.initialInterval(), retry.multiplier(), retry.maxInterval(),
+						() -> ThreadLocalRandom.current().nextDouble()),
+				this.deadLetters, this.dispatcher, this.retries, this.outcomes, this::outOfMemory);
+	}
+
+	private boolean run(Delivery delivery, int slot) {
+		return Objects.requireNonNull(this.runner).run(delivery, slot);
+	}
+
+	private void raise() {
+		this.consumers.forEach((consumer) -> consumer.signal().raise());
+	}
+
+	/**
+	 * Stops the queue: nothing can be concluded about the record, nor be trusted after.
+	 */
+	private void outOfMemory(Throwable error) {
+		this.failure = error;
+		this.dispatcher.stop();
+		LOGGER.error("Queue '{}' stops: the process ran out of memory; its records are delivered again", id(), error);
+		MessageListenerContainer current = this.container;
+		if (current != null) {
+			this.runtime.timer().execute(() -> current.stopAbnormally(() -> {
+			}));
+		}
+	}
+
+	Settler settler() {
+		return this.settler;
+	}
+
+	void bind(TaskRunner<Delivery> taskRunner, MessageListenerContainer listenerContainer) {
+		this.runner = taskRunner;
+		this.container = listenerContainer;
+	}
+
+	/** The container begins to start. */
+	void starting() {
+		long period = Math.max(TimeUnit.MILLISECONDS.toNanos(10),
+				Math.min(this.settings.timeout().toNanos() / 10, TimeUnit.MILLISECONDS.toNanos(500)));
+		ScheduledFuture<?> before = this.timeouts;
+		if (before != null) {
+			before.cancel(false);
+		}
+		this.timeouts = this.runtime.timer()
+			.scheduleWithFixedDelay(() -> this.settler.timeOutOverdue(this.runtime.time()), period, period,
+					TimeUnit.NANOSECONDS);
+		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
+				this.group, this.settings.workers().maxInFlight(),
+				this.settings.workers().virtual() ? "virtual" : "platform", this.settings.limits().window());
+	}
+
+	/** Makes the consumer that the container uses of the one that Kafka made. */
+	Consumer<byte[], byte[]> gate(Consumer<byte[], byte[]> consumer) {
+		ConsumerSignal signal = new ConsumerSignal();
+		Intake intake = new Intake(this.settings.limits(), this.dispatcher, this.bytes, this.runtime.time(),
+				signal::raise);
+		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
+		this.consumers.add(queueConsumer);
+		return new ConsumerGate(consumer, queueConsumer).proxy();
+	}
+
+	void closed(QueueConsumer consumer) {
+		this.consumers.remove(consumer);
+	}
+
+	void assigned(Collection<TopicPartition> partitions) {
+		partitions.stream().map(TopicPartition::topic).distinct().filter(this.topics::add).forEach((topic) -> {
+			if (this.deadLetters != null) {
+				this.deadLetters.prepare(topic);
+			}
+		});
+	}
+
+	void polled(Instant now) {
+		this.lastPoll = now;
+	}
+
+	/** Ends what does not end with the container. */
+	void close() {
+		ScheduledFuture<?> current = this.timeouts;
+		if (current != null) {
+			current.cancel(false);
+		}
+		if (this.deadLetters != null) {
+			this.deadLetters.close();
+		}
+		this.workers.close();
+	}
+
+	/**
+	 * Id of the queue.
+	 * @return the id
+	 */
+	public String id() {
+		return this.settings.id();
+	}
+
+	/**
+	 * Consumer group.
+	 * @return the group id
+	 */
+	public String group() {
+		return this.group;
+	}
+
+	/**
+	 * Settings in effect.
+	 * @return the settings
+	 */
+	public QueueSettings settings() {
+		return this.settings;
+	}
+
+	/**
+	 * Topics of which partitions were assigned so far.
+	 * @return the topics
+	 */
+	public Set<String> topics() {
+		return Set.copyOf(this.topics);
+	}
+
+	/**
+	 * Where the queue stands in its life.
+	 * @return the state
+	 */
+	public QueueState state() {
+		MessageListenerContainer current = this.container;
+		if (this.failure != null || (current != null && !current.isInExpectedState())) {
+			return QueueState.FAILED;
+		}
+		if (current == null || !current.isRunning()) {
+			return this.consumers.isEmpty() ? QueueState.STOPPED : QueueState.DRAINING;
+		}
+		if (current.isPauseRequested()) {
+			return QueueState.PAUSED;
+		}
+		return (this.lastPoll == null) ? QueueState.STARTING : QueueState.RUNNING;
+	}
+
+	/**
+	 * Why the queue failed.
+	 * @return the error, or {@code null}
+	 */
+	public @Nullable Throwable failure() {
+		return this.failure;
+	}
+
+	/**
+	 * When a consumer of the queue last returned from a poll.
+	 * @return the time, or {@code null} before the first poll
+	 */
+	public @Nullable Instant lastPoll() {
+		return this.lastPoll;
+	}
+
+	/**
+	 * Partitions assigned to this process, as of the last look.
+	 * @return a snapshot
+	 */
+	public List<PartitionView> partitions() {
+		return this.consumers.stream().flatMap((consumer) -> consumer.views().stream()).toList();
+	}
+
+	/**
+	 * Records handled at this moment.
+	 * @return the number
+	 */
+	public int inFlight() {
+		return this.dispatcher.inFlight();
+	}
+
+	/**
+	 * Records that wait for a worker.
+	 * @return the number
+	 */
+	public int buffered() {
+		return this.dispatcher.waiting();
+	}
+
+	/**
+	 * Bytes of the records that are not settled.
+	 * @return the number of bytes
+	 */
+	public long bufferedBytes() {
+		return this.bytes.held();
+	}
+
+	/**
+	 * Records that wait for the moment of their next attempt.
+	 * @return the number
+	 */
+	public int retryWaiting() {
+		return this.retries.waiting();
+	}
+
+	/**
+	 * What became of the attempts so far.
+	 * @return the counters
+	 */
+	public Outcomes outcomes() {
+		return this.outcomes;
+	}
+
+	/**
+	 * Dead letters that the broker acknowledged.
+	 * @param reason why they were dead-lettered
+	 * @return the number
+	 */
+	public long deadLettered(DeadLetterReason reason) {
+		return (this.deadLetters != null) ? this.deadLetters.published(reason) : 0;
+	}
+
+	/**
+	 * Dead letters that the broker acknowledged.
+	 * @return the number
+	 */
+	public long deadLettered() {
+		return Stream.of(DeadLetterReason.values()).mapToLong(this::deadLettered).sum();
+	}
+
+	/**
+	 * Records that wait to be written to the dead-letter topic.
+	 * @return the number
+	 */
+	public int deadLettersWaiting() {
+		return (this.deadLetters != null) ? this.deadLetters.waiting() : 0;
+	}
+
+	/**
+	 * Writes to the dead-letter topic that failed; each is repeated.
+	 * @return the number
+	 */
+	public long deadLetterFailures() {
+		return (this.deadLetters != null) ? this.deadLetters.failures() : 0;
+	}
+
+	/**
+	 * What keeps dead letters from being written.
+	 * @return a text for operators, or {@code null}
+	 */
+	public @Nullable String deadLetterProblem() {
+		return (this.deadLetters != null) ? this.deadLetters.problem() : null;
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.queuestarter.container;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor.AnnotationEnhancer;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.QueueListener;
+import io.queuestarter.handler.AnsweringHandlerMethodFactory;
+
+/**
+ * Collects the {@link QueueListener} methods as Spring Kafka finds them, gives each an
+ * id, and refuses those that cannot work. <em>Thread-safe.</em>
+ */
+public final class QueueDefinitions implements AnnotationEnhancer {
+
+	private final Map<String, QueueDefinition> definitions = new ConcurrentHashMap<>();
+
+	private final UnaryOperator<String> resolver;
+
+	/**
+	 * Creates an empty collection.
+	 * @param resolver resolves placeholders and expressions
+	 */
+	public QueueDefinitions(UnaryOperator<String> resolver) {
+		this.resolver = resolver;
+	}
+
+	@Override
+	public Map<String, Object> apply(Map<String, Object> attributes, AnnotatedElement element) {
+		QueueListener annotation = AnnotatedElementUtils.findMergedAnnotation(element, QueueListener.class);
+		if (annotation == null || !(element instanceof Method method)) {
+			return attributes;
+		}
+		String id = idOf(annotation, method);
+		QueueDefinition definition = new QueueDefinition(id, annotation, method);
+		check(definition);
+		QueueDefinition other = this.definitions.putIfAbsent(id, definition);
+		if (other != null && !other.method().equals(method)) {
+			throw new QueueConfigurationException("Queue id '" + id + "' is used twice: by " + other.methodName()
+					+ " and by " + definition.methodName() + ".", "Give each @QueueListener an 'id' of its own.");
+		}
+		attributes.put("id", id);
+		return attributes;
+	}
+
+	private String idOf(QueueListener annotation, Method method) {
+		String id = this.resolver.apply(annotation.id());
+		return StringUtils.hasText(id) ? id
+				: ClassUtils.getShortNameAsProperty(method.getDeclaringClass()) + "-" + method.getName();
+	}
+
+	private void check(QueueDefinition definition) {
+		Method method = definition.method();
+		String name = definition.methodName();
+		if (method.isAnnotationPresent(KafkaListener.class)) {
+			throw new QueueConfigurationException(name + " carries @QueueListener and @KafkaListener.", "Keep one.");
+		}
+		if (AnnotatedElementUtils.hasAnnotation(method, RetryableTopic.class)) {
+			throw new QueueConfigurationException(name + " carries @QueueListener and @RetryableTopic.",
+					"Remove @RetryableTopic; 'maxAttempts' and 'dlq' of @QueueListener do its work.");
+		}
+		if (Arrays.stream(method.getParameterTypes()).anyMatch(QueueDefinitions::isBatch)) {
+			throw new QueueConfigurationException("Queue method " + name + " takes a batch of records.",
+					"Take one record: its payload, a Message or a ConsumerRecord.");
+		}
+		try {
+			AnsweringHandlerMethodFactory.check(method);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new QueueConfigurationException("Queue method " + name + " " + ex.getMessage() + ".",
+					"Change its return type.");
+		}
+	}
+
+	private static boolean isBatch(Class<?> type) {
+		return List.class.equals(type) || Collection.class.equals(type) || Iterable.class.equals(type)
+				|| type.getName().equals("org.apache.kafka.clients.consumer.ConsumerRecords");
+	}
+
+	@Nullable QueueDefinition find(@Nullable String id) {
+		return (id != null) ? this.definitions.get(id) : null;
+	}
+
+	/**
+	 * Ids of the queues found.
+	 * @return the ids
+	 */
+	public Collection<String> ids() {
+		return List.copyOf(Objects.requireNonNull(this.definitions.keySet()));
+	}
+
+}

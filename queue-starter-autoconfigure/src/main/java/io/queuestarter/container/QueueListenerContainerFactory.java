@@ -1,0 +1,194 @@
+package io.queuestarter.container;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Objects;
+import java.util.Properties;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.config.KafkaListenerEndpoint;
+import org.springframework.kafka.config.MethodKafkaListenerEndpoint;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
+import org.springframework.util.StringUtils;
+
+import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.handler.AnsweringHandlerMethodFactory;
+import io.queuestarter.handler.HandlerRunner;
+
+/**
+ * Makes the containers of {@link io.queuestarter.QueueListener} methods. Spring Kafka
+ * builds the adapter that resolves arguments and calls the method; it is called by
+ * workers, while the container itself only polls.
+ */
+public final class QueueListenerContainerFactory extends ConcurrentKafkaListenerContainerFactory<byte[], byte[]> {
+
+	private static final int MAX_CONCURRENCY = 1000;
+
+	private final ConsumerFactory<?, ?> consumerFactory;
+
+	private final QueueDefinitions definitions;
+
+	private final QueueSettingsSource settings;
+
+	private final QueueRuntime runtime;
+
+	private final Queues queues;
+
+	private final MessageHandlerMethodFactory handlerMethods;
+
+	/** The queue whose container is being made; Spring Kafka makes one at a time. */
+	private @Nullable Queue current;
+
+	/**
+	 * Creates a factory.
+	 * @param consumerFactory the application's consumer factory
+	 * @param definitions the queues found
+	 * @param settings tells their settings
+	 * @param runtime what queues share
+	 * @param queues where the queues are entered
+	 * @param handlerMethods makes methods that resolve their arguments as Spring Kafka
+	 * does
+	 */
+	public QueueListenerContainerFactory(ConsumerFactory<?, ?> consumerFactory, QueueDefinitions definitions,
+			QueueSettingsSource settings, QueueRuntime runtime, Queues queues,
+			MessageHandlerMethodFactory handlerMethods) {
+		this.consumerFactory = consumerFactory;
+		this.definitions = definitions;
+		this.settings = settings;
+		this.runtime = runtime;
+		this.queues = queues;
+		this.handlerMethods = handlerMethods;
+	}
+
+	@Override
+	public synchronized ConcurrentMessageListenerContainer<byte[], byte[]> createListenerContainer(
+			KafkaListenerEndpoint endpoint) {
+		QueueDefinition definition = this.definitions.find(endpoint.getId());
+		if (definition == null || !(endpoint instanceof MethodKafkaListenerEndpoint<?, ?> methodEndpoint)) {
+			throw new QueueConfigurationException(
+					"Listener '" + endpoint.getId() + "' names '" + io.queuestarter.QueueListener.CONTAINER_FACTORY
+							+ "' but is no @QueueListener.",
+					"Annotate the method with @QueueListener, or name another container factory.");
+		}
+		QueueSettings queueSettings = this.settings.settingsOf(definition);
+		String group = groupOf(definition, queueSettings, endpoint);
+		Properties properties = endpoint.getConsumerProperties();
+		refuseAutoCommit(definition, properties);
+		checkDrain(definition, queueSettings, properties);
+		checkConcurrency(definition, endpoint.getConcurrency());
+		Queue queue = new Queue(queueSettings, group, this.runtime);
+		methodEndpoint.setGroupId(group);
+		methodEndpoint.setBatchListener(false);
+		methodEndpoint.setAckDiscarded(true);
+		methodEndpoint
+			.setMessageHandlerMethodFactory(new AnsweringHandlerMethodFactory(this.handlerMethods, queue.settler()));
+		this.current = queue;
+		try {
+			ConcurrentMessageListenerContainer<byte[], byte[]> container = super.createListenerContainer(endpoint);
+			bind(queue, container, properties);
+			this.queues.add(queue);
+			return container;
+		}
+		finally {
+			this.current = null;
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private void bind(Queue queue, ConcurrentMessageListenerContainer<byte[], byte[]> container,
+			@Nullable Properties properties) {
+		AcknowledgingConsumerAwareMessageListener<Object, Object> adapter = (AcknowledgingConsumerAwareMessageListener<Object, Object>) Objects
+			.requireNonNull(container.getContainerProperties().getMessageListener());
+		QueueConsumerFactory factory = new QueueConsumerFactory(this.consumerFactory, queue);
+		queue.bind(new HandlerRunner(factory.decoder(properties), adapter, guard(queue.id()), queue.group(),
+				queue.settler(), this.runtime.time(), queue.settings().timeout().toNanos()), container);
+	}
+
+	@Override
+	protected ConcurrentMessageListenerContainer<byte[], byte[]> createContainerInstance(
+			KafkaListenerEndpoint endpoint) {
+		Queue queue = Objects.requireNonNull(this.current, "Only createListenerContainer makes queues");
+		Collection<String> topics = endpoint.getTopics();
+		ContainerProperties properties = (topics != null && !topics.isEmpty())
+				? new ContainerProperties(topics.toArray(new String[0]))
+				: new ContainerProperties(Objects.requireNonNull(endpoint.getTopicPattern()));
+		return new QueueMessageListenerContainer(new QueueConsumerFactory(this.consumerFactory, queue), properties,
+				queue);
+	}
+
+	private String groupOf(QueueDefinition definition, QueueSettings queueSettings, KafkaListenerEndpoint endpoint) {
+		Object group = StringUtils.hasText(queueSettings.group()) ? queueSettings.group() : endpoint.getGroupId();
+		if (group == null) {
+			group = this.consumerFactory.getConfigurationProperties().get(ConsumerConfig.GROUP_ID_CONFIG);
+		}
+		if (group == null || !StringUtils.hasText(group.toString())) {
+			throw new QueueConfigurationException(
+					"Queue '" + definition.id() + "' (method " + definition.methodName() + ") has no consumer group.",
+					"Set 'groupId' on @QueueListener, kafka-queue.listeners." + definition.id()
+							+ ".group or spring.kafka.consumer.group-id.");
+		}
+		return group.toString();
+	}
+
+	private void refuseAutoCommit(QueueDefinition definition, @Nullable Properties properties) {
+		String name = ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG;
+		boolean listener = properties != null && Boolean.parseBoolean(properties.getProperty(name));
+		Object application = this.consumerFactory.getConfigurationProperties().get(name);
+		if (listener || (application != null && Boolean.parseBoolean(application.toString()))) {
+			throw new QueueConfigurationException(
+					(listener ? "'properties' of @QueueListener on " + definition.methodName()
+							: "The consumer factory (spring.kafka.consumer.enable-auto-commit)") + " sets " + name
+							+ " to true; the broker would forget records of queue '" + definition.id()
+							+ "' that are not handled.",
+					"Remove it. The ledger commits for you every kafka-queue.defaults.ledger.commit-interval.");
+		}
+	}
+
+	private void checkDrain(QueueDefinition definition, QueueSettings queueSettings, @Nullable Properties properties) {
+		String name = ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG;
+		Object configured = (properties != null && properties.getProperty(name) != null) ? properties.getProperty(name)
+				: this.consumerFactory.getConfigurationProperties().get(name);
+		Duration interval = Duration.ofMillis((configured != null) ? Long.parseLong(configured.toString()) : 300_000);
+		if (queueSettings.drainTimeout().compareTo(interval) >= 0) {
+			throw new QueueConfigurationException(
+					"shutdown.drain-timeout of queue '" + definition.id() + "' is " + queueSettings.drainTimeout()
+							+ " and reaches " + name + " of " + interval
+							+ "; the broker would give its partitions away while they are drained.",
+					"Lower the former or raise the latter.");
+		}
+	}
+
+	private static void checkConcurrency(QueueDefinition definition, @Nullable Integer concurrency) {
+		if (concurrency != null && (concurrency < 1 || concurrency > MAX_CONCURRENCY)) {
+			throw new QueueConfigurationException(
+					"'concurrency' of @QueueListener on " + definition.methodName() + " is " + concurrency
+							+ ", which is not between 1 and " + MAX_CONCURRENCY + ".",
+					"It is the number of Kafka consumers, usually 1; 'maxInFlight' says how many records run at one "
+							+ "time.");
+		}
+	}
+
+	private static Consumer<?, ?> guard(String id) {
+		return (Consumer<?, ?>) Proxy.newProxyInstance(QueueListenerContainerFactory.class.getClassLoader(),
+				new Class<?>[] { Consumer.class }, (proxy, method, args) -> {
+					if (method.getDeclaringClass() == Object.class) {
+						return switch (method.getName()) {
+							case "equals" -> args != null && proxy == args[0];
+							case "hashCode" -> System.identityHashCode(proxy);
+							default -> "Consumer of queue '" + id + "', closed to handlers";
+						};
+					}
+					throw new UnsupportedOperationException("Handlers of queue '" + id
+							+ "' run beside the consumer's thread and must not use the consumer");
+				});
+	}
+
+}

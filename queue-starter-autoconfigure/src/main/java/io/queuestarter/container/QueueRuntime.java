@@ -1,0 +1,115 @@
+package io.queuestarter.container;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.function.Function;
+
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+
+import io.queuestarter.deadletter.DeadLetterPublisher;
+import io.queuestarter.deadletter.DeadLetterSettings;
+import io.queuestarter.deadletter.DeadLetterTopics;
+import io.queuestarter.delivery.TimeSource;
+
+/**
+ * What all queues of an application share: the timer, and the producer of dead letters.
+ * <em>Thread-safe.</em>
+ */
+public final class QueueRuntime implements AutoCloseable {
+
+	private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+
+	private static final Duration MAX_PAUSE = Duration.ofSeconds(30);
+
+	/**
+	 * What an application may have tuned for its producers and dead letters take over.
+	 */
+	private static final Set<String> TUNING = Set.of(ProducerConfig.MAX_REQUEST_SIZE_CONFIG,
+			ProducerConfig.COMPRESSION_TYPE_CONFIG, ProducerConfig.BUFFER_MEMORY_CONFIG,
+			ProducerConfig.BATCH_SIZE_CONFIG);
+
+	private final TimeSource time;
+
+	private final ScheduledThreadPoolExecutor timer;
+
+	private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
+
+	private final Function<QueueSettings, DeadLetterTopics> topics;
+
+	/**
+	 * Creates a runtime.
+	 * @param time where the time is read
+	 * @param consumerProperties how the queues' consumers connect; dead letters go to the
+	 * same cluster
+	 * @param producerProperties what the application says of its producers
+	 * @param topics looks after the dead-letter topics of a queue
+	 */
+	public QueueRuntime(TimeSource time, Map<String, Object> consumerProperties, Map<String, Object> producerProperties,
+			Function<QueueSettings, DeadLetterTopics> topics) {
+		this.time = time;
+		this.topics = topics;
+		this.timer = new ScheduledThreadPoolExecutor(1, (task) -> {
+			Thread thread = new Thread(task, "queue-timer");
+			thread.setDaemon(true);
+			return thread;
+		});
+		this.timer.setRemoveOnCancelPolicy(true);
+		this.producers = new DefaultKafkaProducerFactory<>(deadLetterProducer(consumerProperties, producerProperties),
+				new ByteArraySerializer(), new ByteArraySerializer());
+	}
+
+	TimeSource time() {
+		return this.time;
+	}
+
+	ScheduledExecutorService timer() {
+		return this.timer;
+	}
+
+	DeadLetterPublisher deadLetters(QueueSettings settings, String group) {
+		return new DeadLetterPublisher(
+				new DeadLetterSettings(settings.id(), group, settings.deadLetters().topic(), FIRST_PAUSE, MAX_PAUSE),
+				this::producer, this.topics.apply(settings));
+	}
+
+	private Producer<byte[], byte[]> producer() {
+		return this.producers.createProducer();
+	}
+
+	/**
+	 * Ends timer and producer; called after the containers have stopped.
+	 */
+	@Override
+	public void close() {
+		this.timer.shutdownNow();
+		this.producers.destroy();
+	}
+
+	/**
+	 * Settings of the producer of dead letters, whatever the application's producers do.
+	 */
+	private static Map<String, Object> deadLetterProducer(Map<String, Object> consumer, Map<String, Object> producer) {
+		Map<String, Object> properties = new HashMap<>(producer);
+		properties.keySet().retainAll(TUNING);
+		Map<String, Object> connection = new HashMap<>(consumer);
+		connection.keySet().retainAll(ProducerConfig.configNames());
+		connection.remove(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG);
+		properties.putAll(connection);
+		properties.put(ProducerConfig.ACKS_CONFIG, "all");
+		properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+		properties.put(ProducerConfig.LINGER_MS_CONFIG, 5);
+		properties.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 5_000);
+		properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 15_000);
+		properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, 5_000);
+		properties.put(ProducerConfig.CLIENT_ID_CONFIG, "queue-dead-letters");
+		return properties;
+	}
+
+}

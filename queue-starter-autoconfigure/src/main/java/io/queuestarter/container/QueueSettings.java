@@ -1,0 +1,73 @@
+package io.queuestarter.container;
+
+import java.time.Duration;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.Ordering;
+import io.queuestarter.intake.IntakeLimits;
+
+/**
+ * Settings of one queue, as they are in effect.
+ *
+ * @param id id of the queue
+ * @param group consumer group, or {@code null} to take that of the consumer factory
+ * @param ordering which records wait for which
+ * @param workers how records are run
+ * @param limits bounds of what the queue holds
+ * @param timeout longest time of an attempt
+ * @param retry attempts in memory
+ * @param commitInterval time between commits
+ * @param deadLetters where failed records go
+ * @param drainTimeout longest wait for running records when partitions are given up
+ * @param origins value and source of every setting, by key
+ */
+public record QueueSettings(String id, @Nullable String group, Ordering ordering, Workers workers, IntakeLimits limits,
+		Duration timeout, Retry retry, Duration commitInterval, DeadLetterTopic deadLetters, Duration drainTimeout,
+		Map<String, Origin> origins) {
+
+	/**
+	 * How records are run.
+	 *
+	 * @param virtual whether on virtual threads
+	 * @param maxInFlight largest number of records handled at one time
+	 */
+	public record Workers(boolean virtual, int maxInFlight) {
+
+	}
+
+	/**
+	 * Attempts in memory.
+	 *
+	 * @param maxAttempts number of attempts
+	 * @param initialInterval largest delay after the first attempt
+	 * @param multiplier factor from one delay to the next
+	 * @param maxInterval largest delay
+	 */
+	public record Retry(int maxAttempts, Duration initialInterval, double multiplier, Duration maxInterval) {
+
+	}
+
+	/**
+	 * Where failed records go.
+	 *
+	 * @param enabled whether records are dead-lettered
+	 * @param topic name of the topic; {@code {topic}} stands for the source topic
+	 * @param create whether a missing topic is created
+	 */
+	public record DeadLetterTopic(boolean enabled, String topic, boolean create) {
+
+	}
+
+	/**
+	 * Where a setting comes from.
+	 *
+	 * @param value the value in effect, as text
+	 * @param source where it was set, for instance {@code application.yml - 12:9}
+	 */
+	public record Origin(String value, String source) {
+
+	}
+
+}

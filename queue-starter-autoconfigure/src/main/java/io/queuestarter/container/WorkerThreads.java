@@ -1,0 +1,58 @@
+package io.queuestarter.container;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+
+/**
+ * Threads that handle the records of one queue. Not a bean, since Spring shuts executors
+ * down before listener containers. The number of threads is bounded by the dispatcher.
+ */
+final class WorkerThreads implements Executor, AutoCloseable {
+
+	private static final int KEEP_ALIVE_SECONDS = 30;
+
+	private final Executor delegate;
+
+	private final Runnable close;
+
+	private WorkerThreads(Executor delegate, Runnable close) {
+		this.delegate = delegate;
+		this.close = close;
+	}
+
+	static WorkerThreads of(String id, QueueSettings.Workers workers) {
+		String prefix = "queue-" + id + "-";
+		if (workers.virtual()) {
+			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(prefix);
+			executor.setVirtualThreads(true);
+			return new WorkerThreads(executor, executor::close);
+		}
+		AtomicInteger count = new AtomicInteger();
+		// At most maxInFlight workers exist at one time, so the queue holds next to
+		// nothing.
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(workers.maxInFlight(), workers.maxInFlight(),
+				KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
+					Thread thread = new Thread(task, prefix + count.incrementAndGet());
+					thread.setDaemon(true);
+					return thread;
+				});
+		pool.allowCoreThreadTimeOut(true);
+		return new WorkerThreads(pool, pool::shutdownNow);
+	}
+
+	@Override
+	public void execute(Runnable worker) {
+		this.delegate.execute(worker);
+	}
+
+	@Override
+	public void close() {
+		this.close.run();
+	}
+
+}

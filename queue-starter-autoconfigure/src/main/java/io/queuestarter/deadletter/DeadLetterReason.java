@@ -1,0 +1,33 @@
+package io.queuestarter.deadletter;
+
+import java.util.Locale;
+
+/**
+ * Why a record was dead-lettered.
+ */
+public enum DeadLetterReason {
+
+	/** The handler rejected it. */
+	NACK,
+
+	/** The last attempt allowed failed. */
+	RETRIES_EXHAUSTED,
+
+	/** The last attempt allowed timed out. */
+	TIMEOUT,
+
+	/** Key or value could not be deserialized. */
+	UNDECODABLE,
+
+	/** The payload did not convert or validate, or a required header is missing. */
+	UNPROCESSABLE;
+
+	/**
+	 * The reason as tag and header value.
+	 * @return lower case with underscores
+	 */
+	public String tag() {
+		return name().toLowerCase(Locale.ROOT);
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.queuestarter.delivery;
+
+import java.time.Duration;
+
+/**
+ * Receives what a handler decides about its attempt. Called by any thread, any number of
+ * times; only the first answer of an attempt takes effect.
+ */
+public interface Answers {
+
+	/**
+	 * The record is handled.
+	 * @param attempt the attempt
+	 */
+	void handled(Attempt attempt);
+
+	/**
+	 * The attempt failed.
+	 * @param attempt the attempt
+	 * @param error why
+	 */
+	void failed(Attempt attempt, Throwable error);
+
+	/**
+	 * The handler wants another attempt.
+	 * @param attempt the attempt
+	 * @param delay time to wait
+	 */
+	void retryAfter(Attempt attempt, Duration delay);
+
+	/**
+	 * The handler wants the record dead-lettered.
+	 * @param attempt the attempt
+	 * @param reason why
+	 */
+	void rejected(Attempt attempt, String reason);
+
+	/**
+	 * The record was let go while the attempt was open.
+	 * @param attempt the attempt
+	 */
+	void abandoned(Attempt attempt);
+
+}

@@ -1,0 +1,143 @@
+package io.queuestarter.delivery;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+
+import io.queuestarter.dispatch.TaskQueue;
+import io.queuestarter.ledger.PartitionLedger;
+
+/**
+ * A partition while it is assigned to one consumer: its ledger, its waiting tasks, its
+ * share of the memory. The next assignment of the same partition gets a new object, so
+ * that what is late from this one changes nothing there. <em>Thread-safe</em>, except
+ * where a method says otherwise.
+ */
+public final class Assignment {
+
+	private final TopicPartition partition;
+
+	private final PartitionLedger<Delivery> ledger;
+
+	private final TaskQueue<Delivery> queue;
+
+	private final ByteBudget common;
+
+	private final ByteBudget own;
+
+	private final Runnable headListener;
+
+	private final AtomicInteger outstanding = new AtomicInteger();
+
+	/**
+	 * Creates an assignment.
+	 * @param partition the partition
+	 * @param ledger its ledger
+	 * @param queue its waiting tasks
+	 * @param common bytes held by the whole listener
+	 * @param own bytes held by this partition
+	 * @param headListener told by the thread that settles the record that holds the
+	 * watermark; must be quick
+	 */
+	public Assignment(TopicPartition partition, PartitionLedger<Delivery> ledger, TaskQueue<Delivery> queue,
+			ByteBudget common, ByteBudget own, Runnable headListener) {
+		this.partition = partition;
+		this.ledger = ledger;
+		this.queue = queue;
+		this.common = common;
+		this.own = own;
+		this.headListener = headListener;
+	}
+
+	/**
+	 * Enters a record into the ledger. Consumer thread only.
+	 * @param record the record
+	 * @param nowNanos the time, on the scale of {@link TimeSource#nanoTime()}
+	 * @return its delivery, to be dispatched
+	 */
+	public Delivery admit(ConsumerRecord<byte[], byte[]> record, long nowNanos) {
+		int size = sizeOf(record);
+		Delivery delivery = new Delivery(this, record, size, nowNanos);
+		delivery.sequence = this.ledger.append(record.offset(), delivery);
+		this.common.take(size);
+		this.own.take(size);
+		this.outstanding.incrementAndGet();
+		return delivery;
+	}
+
+	void settled(Delivery delivery) {
+		released(delivery);
+		boolean head = this.ledger.isHead(delivery.sequence);
+		this.ledger.settle(delivery.sequence);
+		if (head) {
+			this.headListener.run();
+		}
+	}
+
+	void released(Delivery delivery) {
+		this.outstanding.decrementAndGet();
+		this.own.release(delivery.size());
+		this.common.release(delivery.size());
+	}
+
+	/**
+	 * The partition.
+	 * @return topic and number
+	 */
+	public TopicPartition partition() {
+		return this.partition;
+	}
+
+	/**
+	 * The partition's ledger.
+	 * @return the ledger
+	 */
+	public PartitionLedger<Delivery> ledger() {
+		return this.ledger;
+	}
+
+	/**
+	 * The partition's tasks that wait for a slot.
+	 * @return the queue
+	 */
+	public TaskQueue<Delivery> queue() {
+		return this.queue;
+	}
+
+	/**
+	 * Bytes held by this partition.
+	 * @return the budget
+	 */
+	public ByteBudget bytes() {
+		return this.own;
+	}
+
+	/**
+	 * Whether the bytes held by this partition or by the whole listener reach their
+	 * limit.
+	 * @return {@code true} if nothing more should be admitted
+	 */
+	public boolean isOverBytes() {
+		return this.own.isSpent() || this.common.isSpent();
+	}
+
+	/**
+	 * Number of records admitted and neither settled nor let go.
+	 * @return the number
+	 */
+	public int outstanding() {
+		return this.outstanding.get();
+	}
+
+	private static int sizeOf(ConsumerRecord<byte[], byte[]> record) {
+		int size = Math.max(record.serializedKeySize(), 0) + Math.max(record.serializedValueSize(), 0);
+		for (Header header : record.headers()) {
+			size += header.key().length();
+			size += (header.value() != null) ? header.value().length : 0;
+		}
+		return size;
+	}
+
+}

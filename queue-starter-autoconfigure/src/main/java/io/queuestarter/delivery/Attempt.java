@@ -1,0 +1,263 @@
+package io.queuestarter.delivery;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.support.Acknowledgment;
+
+import io.queuestarter.QueueContext;
+
+/**
+ * One attempt to handle a record, and what its handler sees of it. <em>Thread-safe.</em>
+ */
+/*
+ * Who claims the attempt first decides what becomes of the record; all others have lost.
+ * An attempt whose handler has returned without an answer is detached: it keeps its slot
+ * until it is claimed, and whoever claims it gives the slot back.
+ *
+ * The interrupt of a cancelled attempt must not hit the next task of the same thread. So
+ * the thread stands in a field that both sides take out with a compare-and-set: whoever
+ * interrupts puts a mark there first, and a worker that finds the mark waits the few
+ * instructions until the interrupt is delivered before it clears the flag and goes on.
+ */
+public final class Attempt implements QueueContext, Acknowledgment {
+
+	private static final Object INTERRUPTING = new Object();
+
+	private static final AtomicReferenceFieldUpdater<Attempt, Progress> PROGRESS = AtomicReferenceFieldUpdater
+		.newUpdater(Attempt.class, Progress.class, "progress");
+
+	private static final AtomicReferenceFieldUpdater<Attempt, Object> RUNNER = AtomicReferenceFieldUpdater
+		.newUpdater(Attempt.class, Object.class, "runner");
+
+	private final Delivery delivery;
+
+	private final ConsumerRecord<byte[], byte[]> record;
+
+	private final int number;
+
+	private final Answers answers;
+
+	private final int slot;
+
+	private final TimeSource time;
+
+	private final long deadlineNanos;
+
+	private volatile Progress progress = Progress.OPEN;
+
+	private volatile @Nullable Object runner;
+
+	private volatile boolean cancelled;
+
+	private volatile @Nullable Runnable cancellation;
+
+	/** Worker thread only. */
+	private boolean awaited;
+
+	Attempt(Delivery delivery, ConsumerRecord<byte[], byte[]> record, int number, Answers answers, int slot,
+			TimeSource time, long timeoutNanos) {
+		this.delivery = delivery;
+		this.record = record;
+		this.number = number;
+		this.answers = answers;
+		this.slot = slot;
+		this.time = time;
+		this.deadlineNanos = time.nanoTime() + timeoutNanos;
+	}
+
+	/**
+	 * Claims the right to decide.
+	 * @return how the attempt stood, {@link Progress#ANSWERED} if somebody else was first
+	 */
+	public Progress claim() {
+		return PROGRESS.getAndSet(this, Progress.ANSWERED);
+	}
+
+	/**
+	 * Leaves the attempt open without a thread.
+	 * @return {@code false} if it is answered already
+	 */
+	public boolean detach() {
+		return PROGRESS.compareAndSet(this, Progress.OPEN, Progress.DETACHED);
+	}
+
+	/**
+	 * Says that the answer comes later than the handler's return. Worker thread only.
+	 */
+	public void awaitAnswer() {
+		this.awaited = true;
+	}
+
+	/**
+	 * Whether the answer comes later than the handler's return. Worker thread only.
+	 * @return {@code false} if the return is the answer
+	 */
+	public boolean isAwaited() {
+		return this.awaited;
+	}
+
+	/**
+	 * The calling thread begins to run the handler.
+	 */
+	public void enter() {
+		this.runner = Thread.currentThread();
+	}
+
+	/**
+	 * The calling thread has ended running the handler; its interrupt flag is clear
+	 * afterwards.
+	 */
+	public void leave() {
+		if (!RUNNER.compareAndSet(this, Thread.currentThread(), null)) {
+			while (this.runner == INTERRUPTING) {
+				Thread.onSpinWait();
+			}
+		}
+		Thread.interrupted();
+	}
+
+	/**
+	 * What to do when the attempt is cancelled while its asynchronous result is awaited.
+	 * @param action the action; run at once if the attempt is cancelled already
+	 */
+	public void onCancel(Runnable action) {
+		this.cancellation = action;
+		if (this.cancelled) {
+			action.run();
+		}
+	}
+
+	/**
+	 * Tells the handler that its result no longer counts, by flag and interrupt.
+	 */
+	public void cancel() {
+		this.cancelled = true;
+		Object thread = this.runner;
+		if (thread instanceof Thread worker && RUNNER.compareAndSet(this, worker, INTERRUPTING)) {
+			worker.interrupt();
+			this.runner = null;
+		}
+		Runnable action = this.cancellation;
+		if (action != null) {
+			action.run();
+		}
+	}
+
+	/** Cancels the attempt of a delivery that was let go. */
+	void abandon() {
+		this.answers.abandoned(this);
+		cancel();
+	}
+
+	/**
+	 * Whether the deadline has passed.
+	 * @param nowNanos the time
+	 * @return {@code true} if the attempt should time out
+	 */
+	public boolean isOverdue(long nowNanos) {
+		return nowNanos - this.deadlineNanos >= 0 && this.progress != Progress.ANSWERED;
+	}
+
+	/**
+	 * The delivery that this attempt is for.
+	 * @return the delivery
+	 */
+	public Delivery delivery() {
+		return this.delivery;
+	}
+
+	/**
+	 * The record as polled.
+	 * @return the record
+	 */
+	public ConsumerRecord<byte[], byte[]> record() {
+		return this.record;
+	}
+
+	/**
+	 * The slot that the attempt occupies.
+	 * @return number of the slot
+	 */
+	public int slot() {
+		return this.slot;
+	}
+
+	@Override
+	public int attempt() {
+		return this.number;
+	}
+
+	@Override
+	public Instant deadline() {
+		return this.time.now().plusNanos(this.deadlineNanos - this.time.nanoTime());
+	}
+
+	@Override
+	public Duration remaining() {
+		return Duration.ofNanos(Math.max(0, this.deadlineNanos - this.time.nanoTime()));
+	}
+
+	@Override
+	public boolean isCancelled() {
+		return this.cancelled;
+	}
+
+	@Override
+	public void ack() {
+		this.answers.handled(this);
+	}
+
+	@Override
+	public void acknowledge() {
+		this.answers.handled(this);
+	}
+
+	@Override
+	public boolean isOutOfOrderCommit() {
+		return true;
+	}
+
+	@Override
+	public void nack(Duration sleep) {
+		retryAfter(sleep);
+	}
+
+	@Override
+	public void retryAfter(Duration delay) {
+		if (delay.isNegative()) {
+			throw new IllegalArgumentException("'delay' must not be negative: " + delay);
+		}
+		this.answers.retryAfter(this, delay);
+	}
+
+	@Override
+	public void reject(String reason) {
+		this.answers.rejected(this, reason);
+	}
+
+	@Override
+	public String toString() {
+		return this.delivery + " attempt " + this.number;
+	}
+
+	/**
+	 * How far an attempt has come.
+	 */
+	public enum Progress {
+
+		/** Its handler runs on a worker. */
+		OPEN,
+
+		/** Its handler has returned; the answer is awaited. */
+		DETACHED,
+
+		/** It was answered. */
+		ANSWERED
+
+	}
+
+}

@@ -1,0 +1,217 @@
+package io.queuestarter.delivery;
+
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One record between its admission and its settlement. <em>Thread-safe.</em>
+ * <p>
+ * Every change of state is a compare-and-set, so of an answer, a timeout and the loss of
+ * the partition exactly one takes effect. A settled delivery lets go of its record at
+ * once.
+ */
+public final class Delivery {
+
+	private static final AtomicReferenceFieldUpdater<Delivery, DeliveryState> STATE = AtomicReferenceFieldUpdater
+		.newUpdater(Delivery.class, DeliveryState.class, "state");
+
+	private final Assignment assignment;
+
+	private final long offset;
+
+	private final int size;
+
+	private final long admittedNanos;
+
+	/** Set once by the consumer thread, before the delivery is handed over. */
+	long sequence;
+
+	private volatile DeliveryState state = DeliveryState.QUEUED;
+
+	/** Volatile; null once settled or let go. */
+	private volatile @Nullable ConsumerRecord<byte[], byte[]> record;
+
+	/** Volatile; the open attempt, or the last one. */
+	private volatile @Nullable Attempt attempt;
+
+	/** Volatile; simple class name of the last failure, for operators. */
+	private volatile @Nullable String lastError;
+
+	Delivery(Assignment assignment, ConsumerRecord<byte[], byte[]> record, int size, long admittedNanos) {
+		this.assignment = assignment;
+		this.record = record;
+		this.offset = record.offset();
+		this.size = size;
+		this.admittedNanos = admittedNanos;
+	}
+
+	/**
+	 * Opens the next attempt.
+	 * @param answers who receives the answer
+	 * @param slot slot that the attempt occupies
+	 * @param time where the time is read
+	 * @param timeoutNanos longest time the attempt may take
+	 * @return the attempt, or {@code null} if the delivery was let go meanwhile
+	 */
+	public @Nullable Attempt start(Answers answers, int slot, TimeSource time, long timeoutNanos) {
+		Attempt before = this.attempt;
+		int number = (before != null) ? before.attempt() + 1 : 1;
+		ConsumerRecord<byte[], byte[]> current = this.record;
+		if (current == null) {
+			return null;
+		}
+		this.attempt = new Attempt(this, current, number, answers, slot, time, timeoutNanos);
+		return STATE.compareAndSet(this, DeliveryState.QUEUED, DeliveryState.IN_FLIGHT) ? this.attempt : null;
+	}
+
+	/**
+	 * Moves on to a state in which the record is still held.
+	 * @param from the state it must be in
+	 * @param to the next state
+	 * @return {@code false} if it was in another state, for instance let go
+	 */
+	public boolean move(DeliveryState from, DeliveryState to) {
+		return STATE.compareAndSet(this, from, to);
+	}
+
+	/**
+	 * Settles the record: the watermark may pass it.
+	 * @param from the state it must be in
+	 * @return {@code false} if it was in another state; nothing has changed then
+	 */
+	public boolean settle(DeliveryState from) {
+		if (!STATE.compareAndSet(this, from, DeliveryState.SETTLED)) {
+			return false;
+		}
+		this.record = null;
+		this.assignment.settled(this);
+		return true;
+	}
+
+	/**
+	 * Lets the record go unsettled, unless an attempt or a dead-letter write is under
+	 * way.
+	 * @return {@code true} if nothing is under way any more
+	 */
+	public boolean letGoIfIdle() {
+		return letGo(DeliveryState.QUEUED) || letGo(DeliveryState.BACKOFF) || isEnded();
+	}
+
+	/**
+	 * Lets the record go unsettled, whatever is under way, and cancels the open attempt.
+	 * @return {@code true} if an attempt or a dead-letter write was cut off
+	 */
+	public boolean letGo() {
+		while (!letGoIfIdle()) {
+			if (letGo(DeliveryState.IN_FLIGHT)) {
+				Attempt current = this.attempt;
+				if (current != null) {
+					current.abandon();
+				}
+				return true;
+			}
+			if (letGo(DeliveryState.DEAD_LETTERING)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private boolean letGo(DeliveryState from) {
+		if (!STATE.compareAndSet(this, from, DeliveryState.LET_GO)) {
+			return false;
+		}
+		this.record = null;
+		this.assignment.released(this);
+		return true;
+	}
+
+	/**
+	 * Whether nothing happens to the delivery any more.
+	 * @return {@code true} if it is settled or let go
+	 */
+	public boolean isEnded() {
+		DeliveryState current = this.state;
+		return current == DeliveryState.SETTLED || current == DeliveryState.LET_GO;
+	}
+
+	/**
+	 * Where the record stands.
+	 * @return the state
+	 */
+	public DeliveryState state() {
+		return this.state;
+	}
+
+	/**
+	 * The record as polled.
+	 * @return the record, or {@code null} once it is settled or let go
+	 */
+	public @Nullable ConsumerRecord<byte[], byte[]> record() {
+		return this.record;
+	}
+
+	/**
+	 * The open attempt, or the last one.
+	 * @return the attempt, or {@code null} before the first
+	 */
+	public @Nullable Attempt attempt() {
+		return this.attempt;
+	}
+
+	/**
+	 * The partition assignment that the record belongs to.
+	 * @return the assignment
+	 */
+	public Assignment assignment() {
+		return this.assignment;
+	}
+
+	/**
+	 * Offset of the record.
+	 * @return the offset
+	 */
+	public long offset() {
+		return this.offset;
+	}
+
+	/**
+	 * Serialized size of the record.
+	 * @return the number of bytes
+	 */
+	public int size() {
+		return this.size;
+	}
+
+	/**
+	 * When the record was admitted, on the scale of {@link TimeSource#nanoTime()}.
+	 * @return the nanoseconds
+	 */
+	public long admittedNanos() {
+		return this.admittedNanos;
+	}
+
+	/**
+	 * What the last attempt failed with.
+	 * @return a simple class name, or {@code null} if no attempt failed
+	 */
+	public @Nullable String lastError() {
+		return this.lastError;
+	}
+
+	/**
+	 * Notes what an attempt failed with.
+	 * @param error the failure
+	 */
+	public void failedWith(Throwable error) {
+		this.lastError = error.getClass().getSimpleName();
+	}
+
+	@Override
+	public String toString() {
+		return this.assignment.partition() + "@" + this.offset;
+	}
+
+}

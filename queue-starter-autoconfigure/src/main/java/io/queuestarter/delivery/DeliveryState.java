@@ -1,0 +1,26 @@
+package io.queuestarter.delivery;
+
+/**
+ * Where a record stands.
+ */
+public enum DeliveryState {
+
+	/** Waits for a worker. */
+	QUEUED,
+
+	/** An attempt is open: its handler runs, or its asynchronous result is awaited. */
+	IN_FLIGHT,
+
+	/** Waits for the moment of its next attempt. */
+	BACKOFF,
+
+	/** Is being written to the dead-letter topic. */
+	DEAD_LETTERING,
+
+	/** Is done; the watermark may pass it. */
+	SETTLED,
+
+	/** Was let go with its partition, or by a queue that stopped; is delivered again. */
+	LET_GO
+
+}

@@ -1,0 +1,362 @@
+package io.queuestarter.dispatch;
+
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs tasks of several queues on worker threads, at most a fixed number at one time.
+ * Queues with waiting tasks take turns, one task each, so that a long queue delays the
+ * others by no more than one task per turn. <em>Thread-safe.</em>
+ *
+ * @param <T> type of the tasks
+ */
+/*
+ * A slot is the right to run one task. A worker owns a slot, runs one task after the
+ * other in it, and ends when nothing waits; a new worker is started when tasks are
+ * submitted and slots are free. So no thread waits for work, and no wake-up can be
+ * missed: submitting, taking the next task and giving back a slot happen under one lock,
+ * which is held for a few instructions and never while a task runs, a thread is started
+ * or a listener is told.
+ */
+public final class Dispatcher<T> {
+
+	private static final int NO_SLOT = -1;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	/** Queues with waiting tasks, in turn. Guarded by the lock. */
+	private final ArrayDeque<TaskQueue<T>> turn = new ArrayDeque<>();
+
+	/** Running tasks by slot; written under the lock, read without. */
+	private final AtomicReferenceArray<@Nullable T> slots;
+
+	/** Slots without a task, as a stack. Guarded by the lock. */
+	private final int[] freeSlots;
+
+	/** Number of entries in {@link #freeSlots}, reserved or not. Guarded by the lock. */
+	private int free;
+
+	/** Workers started that have not taken a task yet. Guarded by the lock. */
+	private int reserved;
+
+	/** Tasks of all queues that wait. Guarded by the lock. */
+	private int queued;
+
+	/**
+	 * Tasks of counted queues that wait. Written under the lock; a reader may be late.
+	 */
+	private volatile int waiting;
+
+	/** Guarded by the lock. */
+	private boolean stopped;
+
+	private final int lowMark;
+
+	private final Executor workers;
+
+	private final TaskRunner<T> runner;
+
+	private final Runnable roomListener;
+
+	private final Runnable worker = this::work;
+
+	/**
+	 * Creates a dispatcher.
+	 * @param maxInFlight number of slots
+	 * @param lowMark number of waiting tasks at which the listener is told
+	 * @param workers starts a worker; called with at most {@code maxInFlight} workers
+	 * alive
+	 * @param runner runs a task
+	 * @param roomListener told on a worker when the waiting tasks have come down to a low
+	 * mark, the common one or that of a queue; must be quick
+	 */
+	public Dispatcher(int maxInFlight, int lowMark, Executor workers, TaskRunner<T> runner, Runnable roomListener) {
+		if (maxInFlight < 1) {
+			throw new IllegalArgumentException("'maxInFlight' must be at least 1: " + maxInFlight);
+		}
+		this.slots = new AtomicReferenceArray<>(maxInFlight);
+		this.freeSlots = new int[maxInFlight];
+		for (int slot = 0; slot < maxInFlight; slot++) {
+			this.freeSlots[slot] = maxInFlight - 1 - slot;
+		}
+		this.free = maxInFlight;
+		this.lowMark = lowMark;
+		this.workers = workers;
+		this.runner = runner;
+		this.roomListener = roomListener;
+	}
+
+	/**
+	 * Opens a queue.
+	 * @param queueLowMark number of its waiting tasks at which the listener is told
+	 * @return the queue, which only this dispatcher accepts
+	 */
+	public TaskQueue<T> open(int queueLowMark) {
+		return new TaskQueue<>(queueLowMark, true);
+	}
+
+	/**
+	 * Opens a queue whose tasks take turns like others but do not count as
+	 * {@link #waiting()}.
+	 * @return the queue
+	 */
+	public TaskQueue<T> openAside() {
+		return new TaskQueue<>(-1, false);
+	}
+
+	/**
+	 * Closes a queue. Its waiting tasks are dropped; running ones go on.
+	 * @param queue the queue
+	 */
+	public void close(TaskQueue<T> queue) {
+		this.lock.lock();
+		try {
+			queue.closed = true;
+			count(queue, -queue.tasks.size());
+			queue.tasks.clear();
+			if (queue.inTurn) {
+				this.turn.remove(queue);
+				queue.inTurn = false;
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Adds tasks to a queue and starts workers while slots are free. Never blocks. Tasks
+	 * for a closed queue are dropped.
+	 * @param queue the queue
+	 * @param tasks the tasks, first come first served
+	 */
+	public void submit(TaskQueue<T> queue, Collection<? extends T> tasks) {
+		int start;
+		this.lock.lock();
+		try {
+			if (queue.closed || tasks.isEmpty()) {
+				return;
+			}
+			queue.tasks.addAll(tasks);
+			count(queue, tasks.size());
+			if (!queue.inTurn) {
+				queue.inTurn = true;
+				this.turn.add(queue);
+			}
+			start = reserve();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		start(start);
+	}
+
+	/**
+	 * Adds one task to a queue. See {@link #submit(TaskQueue, Collection)}.
+	 * @param queue the queue
+	 * @param task the task
+	 */
+	public void submit(TaskQueue<T> queue, T task) {
+		submit(queue, List.of(task));
+	}
+
+	/**
+	 * Gives back the slot of a run that ended without its worker.
+	 * @param slot the slot of a run that returned {@code false}, once
+	 */
+	public void release(int slot) {
+		int start;
+		this.lock.lock();
+		try {
+			free(slot);
+			start = reserve();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		start(start);
+	}
+
+	/**
+	 * Takes no further task; running ones go on, waiting ones stay.
+	 */
+	public void stop() {
+		this.lock.lock();
+		try {
+			this.stopped = true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Number of tasks of counted queues that wait for a slot.
+	 * @return the number over all counted queues; may be late by a moment
+	 */
+	public int waiting() {
+		return this.waiting;
+	}
+
+	/**
+	 * Number of tasks of one queue that wait for a slot.
+	 * @param queue the queue
+	 * @return the number
+	 */
+	public int waiting(TaskQueue<T> queue) {
+		this.lock.lock();
+		try {
+			return queue.tasks.size();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Number of tasks that occupy a slot.
+	 * @return the number in flight
+	 */
+	public int inFlight() {
+		this.lock.lock();
+		try {
+			return this.slots.length() - this.free;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Largest number of tasks at one time.
+	 * @return the number of slots
+	 */
+	public int limit() {
+		return this.slots.length();
+	}
+
+	/**
+	 * Visits the tasks that occupy a slot. Tasks that start or end meanwhile may be
+	 * missed.
+	 * @param visitor called for each task
+	 */
+	public void forEachInFlight(Consumer<? super T> visitor) {
+		for (int slot = 0; slot < this.slots.length(); slot++) {
+			T task = this.slots.get(slot);
+			if (task != null) {
+				visitor.accept(task);
+			}
+		}
+	}
+
+	private void work() {
+		int slot = next(NO_SLOT, 1);
+		while (slot != NO_SLOT) {
+			slot = next(ends(slot) ? slot : NO_SLOT, 0);
+		}
+	}
+
+	private boolean ends(int slot) {
+		try {
+			return this.runner.run(Objects.requireNonNull(this.slots.get(slot)), slot);
+		}
+		catch (Throwable ex) {
+			release(slot);
+			throw ex;
+		}
+	}
+
+	/** Frees the slot of the run that ended, if one did, and takes the next task. */
+	private int next(int ended, int reservations) {
+		int slot;
+		boolean room;
+		this.lock.lock();
+		try {
+			this.reserved -= reservations;
+			if (ended != NO_SLOT) {
+				free(ended);
+			}
+			TaskQueue<T> queue = (this.stopped || this.free == 0) ? null : this.turn.poll();
+			slot = (queue != null) ? take(queue) : NO_SLOT;
+			room = queue != null && (queue.tasks.size() == queue.lowMark || this.waiting == this.lowMark);
+		}
+		finally {
+			this.lock.unlock();
+		}
+		if (room) {
+			this.roomListener.run();
+		}
+		return slot;
+	}
+
+	private int take(TaskQueue<T> queue) {
+		T task = queue.tasks.remove();
+		if (queue.tasks.isEmpty()) {
+			queue.inTurn = false;
+		}
+		else {
+			this.turn.add(queue);
+		}
+		count(queue, -1);
+		int slot = this.freeSlots[--this.free];
+		this.slots.set(slot, task);
+		return slot;
+	}
+
+	private void count(TaskQueue<T> queue, int change) {
+		this.queued += change;
+		if (queue.counted) {
+			this.waiting += change;
+		}
+	}
+
+	private void free(int slot) {
+		if (this.slots.getAndSet(slot, null) == null) {
+			throw new IllegalStateException("Slot " + slot + " is free already");
+		}
+		this.freeSlots[this.free++] = slot;
+	}
+
+	/** Reserves slots for new workers: as many as tasks wait for, and slots are left. */
+	private int reserve() {
+		if (this.stopped) {
+			return 0;
+		}
+		int count = Math.min(this.queued, this.free) - this.reserved;
+		if (count <= 0) {
+			return 0;
+		}
+		this.reserved += count;
+		return count;
+	}
+
+	private void start(int count) {
+		int started = 0;
+		try {
+			while (started < count) {
+				this.workers.execute(this.worker);
+				started++;
+			}
+		}
+		finally {
+			if (started < count) {
+				this.lock.lock();
+				try {
+					this.reserved -= count - started;
+				}
+				finally {
+					this.lock.unlock();
+				}
+			}
+		}
+	}
+
+}

@@ -1,0 +1,32 @@
+package io.queuestarter.dispatch;
+
+import java.util.ArrayDeque;
+
+/**
+ * Tasks of one source, usually a partition, that wait for a slot. Sources with waiting
+ * tasks take turns. All state is guarded by the lock of the {@link Dispatcher} that
+ * opened the queue.
+ *
+ * @param <T> type of the tasks
+ */
+public final class TaskQueue<T> {
+
+	final ArrayDeque<T> tasks = new ArrayDeque<>();
+
+	/** Waiting tasks at which the owner is told that there is room again. */
+	final int lowMark;
+
+	/** Whether the queue stands in the dispatcher's ring of queues with work. */
+	boolean inTurn;
+
+	boolean closed;
+
+	/** Whether its tasks count as waiting. */
+	final boolean counted;
+
+	TaskQueue(int lowMark, boolean counted) {
+		this.lowMark = lowMark;
+		this.counted = counted;
+	}
+
+}

@@ -1,0 +1,77 @@
+package io.queuestarter.handler;
+
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
+import org.springframework.kafka.support.converter.ConversionException;
+import org.springframework.messaging.MessageHandlingException;
+import org.springframework.messaging.converter.MessageConversionException;
+import org.springframework.messaging.handler.invocation.MethodArgumentResolutionException;
+
+/**
+ * Tells what kind of failure an exception is.
+ */
+public final class Failures {
+
+	private Failures() {
+	}
+
+	/**
+	 * Takes off what Spring and futures have wrapped around an exception.
+	 * @param error what the attempt ended with
+	 * @return what the handler, a converter or a deserializer threw
+	 */
+	public static Throwable unwrap(Throwable error) {
+		Throwable current = error;
+		Throwable cause = current.getCause();
+		while (cause != null && isWrapper(current, cause)) {
+			current = cause;
+			cause = current.getCause();
+		}
+		return current;
+	}
+
+	private static boolean isWrapper(Throwable error, Throwable cause) {
+		return error instanceof ListenerExecutionFailedException || error instanceof CompletionException
+				|| error instanceof ExecutionException
+				|| (error instanceof IllegalStateException && cause instanceof Error);
+	}
+
+	/**
+	 * Whether an exception tells that key or value were not decodable.
+	 * @param error an unwrapped exception
+	 * @return {@code true} if no attempt can succeed
+	 */
+	public static boolean isUndecodable(Throwable error) {
+		return error instanceof UndecodableRecordException;
+	}
+
+	/**
+	 * Whether an exception tells that the method could not be called with the record: its
+	 * payload did not convert or validate, or a required header is missing.
+	 * @param error an unwrapped exception
+	 * @return {@code true} if no attempt can succeed
+	 */
+	public static boolean isUnprocessable(Throwable error) {
+		return error instanceof ConversionException || error instanceof MessageConversionException
+				|| error instanceof MethodArgumentResolutionException || error instanceof MessageHandlingException;
+	}
+
+	/**
+	 * Whether the process ran out of memory, at any depth of an exception.
+	 * @param error what the attempt ended with
+	 * @return {@code true} if no conclusion about the record may be drawn
+	 */
+	public static boolean isOutOfMemory(Throwable error) {
+		Throwable current = error;
+		for (int depth = 0; current != null && depth < 20; depth++) {
+			if (current instanceof OutOfMemoryError) {
+				return true;
+			}
+			current = current.getCause();
+		}
+		return false;
+	}
+
+}

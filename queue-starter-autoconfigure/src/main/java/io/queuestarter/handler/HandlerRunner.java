@@ -1,0 +1,78 @@
+package io.queuestarter.handler;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.support.KafkaUtils;
+
+import io.queuestarter.delivery.Answers;
+import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.dispatch.TaskRunner;
+
+/**
+ * Makes one attempt on a worker thread: opens it, calls the handler, and passes on the
+ * answer if the return or an exception is the answer. <em>Thread-safe.</em>
+ */
+public final class HandlerRunner implements TaskRunner<Delivery> {
+
+	private final RecordDecoder decoder;
+
+	private final AcknowledgingConsumerAwareMessageListener<Object, Object> listener;
+
+	private final Consumer<?, ?> consumer;
+
+	private final String group;
+
+	private final Answers answers;
+
+	private final TimeSource time;
+
+	private final long timeoutNanos;
+
+	/**
+	 * Creates a runner.
+	 * @param decoder decodes records
+	 * @param listener calls the user's method
+	 * @param consumer what a method that asks for the consumer gets
+	 * @param group the consumer group
+	 * @param answers who receives the answers
+	 * @param time where the time is read
+	 * @param timeoutNanos longest time of an attempt
+	 */
+	public HandlerRunner(RecordDecoder decoder, AcknowledgingConsumerAwareMessageListener<Object, Object> listener,
+			Consumer<?, ?> consumer, String group, Answers answers, TimeSource time, long timeoutNanos) {
+		this.decoder = decoder;
+		this.listener = listener;
+		this.consumer = consumer;
+		this.group = group;
+		this.answers = answers;
+		this.time = time;
+		this.timeoutNanos = timeoutNanos;
+	}
+
+	@Override
+	public boolean run(Delivery delivery, int slot) {
+		Attempt attempt = delivery.start(this.answers, slot, this.time, this.timeoutNanos);
+		if (attempt == null) {
+			return true;
+		}
+		attempt.enter();
+		KafkaUtils.setConsumerGroupId(this.group);
+		try {
+			this.listener.onMessage(this.decoder.decode(attempt.record()), attempt, this.consumer);
+			if (!attempt.isAwaited()) {
+				this.answers.handled(attempt);
+			}
+		}
+		catch (Throwable ex) {
+			this.answers.failed(attempt, ex);
+		}
+		finally {
+			KafkaUtils.clearConsumerGroupId();
+			attempt.leave();
+		}
+		return !(attempt.isAwaited() && attempt.detach());
+	}
+
+}

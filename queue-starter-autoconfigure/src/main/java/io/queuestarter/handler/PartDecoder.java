@@ -1,0 +1,111 @@
+package io.queuestarter.handler;
+
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.log.LogAccessor;
+import org.springframework.kafka.support.KafkaUtils;
+import org.springframework.kafka.support.serializer.SerializationUtils;
+
+/**
+ * Decodes keys or values on worker threads. Kafka asks no deserializer to be thread-safe,
+ * so no instance is ever used by two threads at one time: there is either one instance
+ * for each thread that decodes at the moment, or one instance under a lock.
+ * <em>Thread-safe.</em>
+ */
+public final class PartDecoder {
+
+	private static final LogAccessor LOGGER = new LogAccessor(PartDecoder.class);
+
+	private final String part;
+
+	private final String exceptionHeader;
+
+	private final @Nullable Supplier<Deserializer<?>> supplier;
+
+	private final ConcurrentLinkedQueue<Deserializer<?>> idle = new ConcurrentLinkedQueue<>();
+
+	private final @Nullable Deserializer<?> single;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private PartDecoder(String part, @Nullable Supplier<Deserializer<?>> supplier, @Nullable Deserializer<?> single) {
+		this.part = part;
+		this.exceptionHeader = part.equals("key") ? KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER
+				: KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER;
+		this.supplier = supplier;
+		this.single = single;
+	}
+
+	/**
+	 * Makes a decoder that creates instances as threads need them.
+	 * @param part {@code key} or {@code value}
+	 * @param supplier makes a configured instance
+	 * @return the decoder
+	 */
+	public static PartDecoder pooled(String part, Supplier<Deserializer<?>> supplier) {
+		PartDecoder decoder = new PartDecoder(part, supplier, null);
+		decoder.idle.add(supplier.get());
+		return decoder;
+	}
+
+	/**
+	 * Makes a decoder of one instance, which one thread after the other uses.
+	 * @param part {@code key} or {@code value}
+	 * @param deserializer the instance
+	 * @return the decoder
+	 */
+	public static PartDecoder single(String part, Deserializer<?> deserializer) {
+		return new PartDecoder(part, null, deserializer);
+	}
+
+	@Nullable Object decode(String topic, Headers headers, byte @Nullable [] data) {
+		if (this.single != null) {
+			this.lock.lock();
+			try {
+				return decode(this.single, topic, headers, data);
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+		Deserializer<?> deserializer = this.idle.poll();
+		if (deserializer == null && this.supplier != null) {
+			deserializer = this.supplier.get();
+		}
+		if (deserializer == null) {
+			throw new IllegalStateException("No deserializer for the " + this.part);
+		}
+		try {
+			return decode(deserializer, topic, headers, data);
+		}
+		finally {
+			this.idle.add(deserializer);
+		}
+	}
+
+	private @Nullable Object decode(Deserializer<?> deserializer, String topic, Headers headers,
+			byte @Nullable [] data) {
+		Header before = headers.lastHeader(this.exceptionHeader);
+		Object decoded;
+		try {
+			decoded = deserializer.deserialize(topic, headers, data);
+		}
+		catch (Exception ex) {
+			throw new UndecodableRecordException(this.part, deserializer.getClass().getName(), ex);
+		}
+		// An ErrorHandlingDeserializer answers null and leaves its exception in a header.
+		Header after = headers.lastHeader(this.exceptionHeader);
+		if (decoded == null && after != null && after != before) {
+			Throwable cause = SerializationUtils.byteArrayToDeserializationException(LOGGER, after);
+			throw new UndecodableRecordException(this.part, deserializer.getClass().getName(), cause);
+		}
+		return decoded;
+	}
+
+}

@@ -1,0 +1,249 @@
+package io.queuestarter.intake;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.delivery.Assignment;
+import io.queuestarter.delivery.ByteBudget;
+import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.ledger.OffsetRanges;
+import io.queuestarter.ledger.PartitionLedger;
+
+/**
+ * Admits the polled records of one consumer to ledger and dispatcher, as far as the
+ * bounds allow, and knows which partitions must pause. <em>Consumer thread only.</em>
+ * <p>
+ * What is polled and cannot be admitted stays pending: at most one poll's records per
+ * partition, since a partition with pending records is paused. When there is room,
+ * partitions with pending records share it evenly.
+ */
+public final class Intake {
+
+	private final IntakeLimits limits;
+
+	private final Dispatcher<Delivery> dispatcher;
+
+	private final ByteBudget common;
+
+	private final TimeSource time;
+
+	private final Runnable roomListener;
+
+	private final Map<TopicPartition, PartitionIntake> partitions = new LinkedHashMap<>();
+
+	private int turn;
+
+	/**
+	 * Creates the intake of one consumer.
+	 * @param limits the bounds
+	 * @param dispatcher where admitted records go
+	 * @param common bytes held by all consumers of the queue
+	 * @param time where the time is read
+	 * @param roomListener told by any thread when a bound that may have paused a
+	 * partition has room again; must be quick
+	 */
+	public Intake(IntakeLimits limits, Dispatcher<Delivery> dispatcher, ByteBudget common, TimeSource time,
+			Runnable roomListener) {
+		this.limits = limits;
+		this.dispatcher = dispatcher;
+		this.common = common;
+		this.time = time;
+		this.roomListener = roomListener;
+	}
+
+	/**
+	 * Begins a new assignment of a partition.
+	 * @param partition the partition
+	 * @param watermark offset it continues from, or -1 if the first polled record tells
+	 * @param restored offsets above it that are settled already
+	 */
+	public void begin(TopicPartition partition, long watermark, OffsetRanges restored) {
+		assign(partition, watermark, restored);
+	}
+
+	private PartitionIntake assign(TopicPartition partition, long watermark, OffsetRanges restored) {
+		PartitionLedger<Delivery> ledger = new PartitionLedger<>(this.limits.window(), watermark, restored);
+		PartitionIntake intake = new PartitionIntake(
+				new Assignment(partition, ledger, this.dispatcher.open(this.limits.partitionRecords() / 2), this.common,
+						new ByteBudget(this.limits.partitionBytes(), this.roomListener), this.roomListener));
+		this.partitions.put(partition, intake);
+		return intake;
+	}
+
+	/**
+	 * Ends the assignment of a partition: what waits for a worker is dropped, what is
+	 * pending forgotten. Deliveries under way are left to the caller.
+	 * @param partition the partition
+	 * @return the assignment, or {@code null} if the partition is not assigned
+	 */
+	public @Nullable Assignment close(TopicPartition partition) {
+		PartitionIntake intake = this.partitions.remove(partition);
+		if (intake == null) {
+			return null;
+		}
+		this.dispatcher.close(intake.assignment().queue());
+		return intake.assignment();
+	}
+
+	/**
+	 * Takes over what a poll returned.
+	 * @param records the records
+	 */
+	public void accept(ConsumerRecords<byte[], byte[]> records) {
+		for (TopicPartition partition : records.partitions()) {
+			PartitionIntake intake = this.partitions.get(partition);
+			if (intake == null) {
+				throw new IllegalStateException("Records of '" + partition + "' which is not assigned");
+			}
+			List<ConsumerRecord<byte[], byte[]>> polled = records.records(partition);
+			if (polled.get(0).offset() < intake.assignment().ledger().next()) {
+				intake = restart(partition, polled.get(0).offset());
+			}
+			intake.add(polled);
+		}
+		reached(records.nextOffsets());
+	}
+
+	/**
+	 * Notes how far a poll came. Not to be called for a poll whose records were not
+	 * accepted.
+	 * @param positions next offset to fetch by partition
+	 */
+	public void reached(Map<TopicPartition, OffsetAndMetadata> positions) {
+		positions.forEach((partition, position) -> {
+			PartitionIntake intake = this.partitions.get(partition);
+			if (intake != null) {
+				intake.reached(position.offset());
+			}
+		});
+	}
+
+	/** The log went back: a reset, or a topic that was created anew. */
+	private PartitionIntake restart(TopicPartition partition, long offset) {
+		Assignment old = close(partition);
+		if (old != null) {
+			old.ledger().forEachOutstanding(Delivery::letGo);
+		}
+		return assign(partition, offset, OffsetRanges.EMPTY);
+	}
+
+	/**
+	 * Moves the watermarks on, admits what there is room for, and decides which
+	 * partitions are paused.
+	 */
+	public void proceed() {
+		for (PartitionIntake partition : this.partitions.values()) {
+			partition.advance();
+		}
+		admit();
+		for (PartitionIntake partition : this.partitions.values()) {
+			partition.setPaused(partition.isPaused() ? !hasRoom(partition) : isFull(partition));
+		}
+	}
+
+	private void admit() {
+		List<PartitionIntake> waiting = new ArrayList<>();
+		for (PartitionIntake partition : this.partitions.values()) {
+			if (partition.hasPending()) {
+				waiting.add(partition);
+			}
+		}
+		Collections.rotate(waiting, this.turn++);
+		boolean progress = true;
+		while (progress && !waiting.isEmpty()) {
+			progress = false;
+			int share = Math.max(1, (this.limits.records() - this.dispatcher.waiting()) / waiting.size());
+			for (PartitionIntake partition : waiting) {
+				progress |= admit(partition, share);
+			}
+			waiting.removeIf((partition) -> !partition.hasPending());
+		}
+	}
+
+	private boolean admit(PartitionIntake partition, int share) {
+		int room = Math.min(this.limits.records() - this.dispatcher.waiting(),
+				this.limits.partitionRecords() - this.dispatcher.waiting(partition.assignment().queue()));
+		if (room <= 0 || this.common.isSpent()) {
+			return false;
+		}
+		long before = partition.assignment().ledger().next();
+		List<Delivery> admitted = partition.admit(Math.min(share, room), this.time.nanoTime());
+		this.dispatcher.submit(partition.assignment().queue(), admitted);
+		return partition.assignment().ledger().next() != before;
+	}
+
+	private boolean isFull(PartitionIntake partition) {
+		Assignment assignment = partition.assignment();
+		return partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
+				|| this.common.isSpent() || this.dispatcher.waiting() >= this.limits.records()
+				|| this.dispatcher.waiting(assignment.queue()) >= this.limits.partitionRecords();
+	}
+
+	private boolean hasRoom(PartitionIntake partition) {
+		Assignment assignment = partition.assignment();
+		return !partition.hasPending() && !assignment.ledger().isFull() && assignment.bytes().hasRoom()
+				&& this.common.hasRoom() && this.dispatcher.waiting() <= this.limits.records() / 2
+				&& this.dispatcher.waiting(assignment.queue()) <= this.limits.partitionRecords() / 2;
+	}
+
+	/**
+	 * Partitions that must not be fetched now.
+	 * @return the partitions
+	 */
+	public List<TopicPartition> paused() {
+		List<TopicPartition> paused = new ArrayList<>();
+		this.partitions.forEach((partition, intake) -> {
+			if (intake.isPaused()) {
+				paused.add(partition);
+			}
+		});
+		return paused;
+	}
+
+	/**
+	 * Whether a partition must not be fetched now.
+	 * @param partition the partition
+	 * @return {@code true} if it is paused by its bounds
+	 */
+	public boolean isPaused(TopicPartition partition) {
+		PartitionIntake intake = this.partitions.get(partition);
+		return intake != null && intake.isPaused();
+	}
+
+	/**
+	 * The assignments of this consumer.
+	 * @return the assignments
+	 */
+	public Collection<Assignment> assignments() {
+		return this.partitions.values().stream().map(PartitionIntake::assignment).toList();
+	}
+
+	/**
+	 * Partitions assigned to this consumer.
+	 * @return the partitions
+	 */
+	public Collection<TopicPartition> partitions() {
+		return List.copyOf(this.partitions.keySet());
+	}
+
+	/**
+	 * Whether every assigned partition is paused, and there is at least one.
+	 * @return {@code true} if a fetch could bring nothing
+	 */
+	public boolean isAllPaused() {
+		return !this.partitions.isEmpty() && this.partitions.values().stream().allMatch(PartitionIntake::isPaused);
+	}
+
+}

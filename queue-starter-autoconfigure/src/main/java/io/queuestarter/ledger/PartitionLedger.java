@@ -1,0 +1,307 @@
+package io.queuestarter.ledger;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Acknowledgement state of one partition during one assignment.
+ * <p>
+ * <em>Consumer thread only</em>, except {@link #settle(long)}, {@link #isHead(long)} and
+ * {@link #forEachOutstanding(Consumer)}, which are thread-safe.
+ *
+ * @param <E> what is kept for a record while it is not settled
+ */
+/*
+ * A dense ring indexed by arrival: the n-th record appended has sequence n, whatever its
+ * offset, so offsets that the broker never delivers (transaction markers, compaction,
+ * retention) take no room and settle by themselves.
+ *
+ * The consumer thread writes offsets and entries before it hands a record on. Any thread
+ * settles a sequence, at most once: it lets go of the entry, then sets the sequence's bit
+ * with an atomic or. The consumer thread alone moves the head over set bits, and clears a
+ * word of bits when the head has left it. The ring is longer than the window by two
+ * words, so the tail never reaches a word that the head has not left; and since a
+ * sequence is settled once, no bit is set in a word that was cleared.
+ *
+ * The watermark is the offset of the head, or the next offset if nothing is tracked.
+ */
+public final class PartitionLedger<E> {
+
+	private static final int WORD = Long.SIZE;
+
+	private final int window;
+
+	private final int mask;
+
+	private final OffsetRanges restored;
+
+	private long @Nullable [] offsets;
+
+	private volatile @Nullable AtomicReferenceArray<@Nullable E> entries;
+
+	private @Nullable AtomicLongArray bits;
+
+	private volatile long head;
+
+	private volatile long tail;
+
+	private long next;
+
+	/**
+	 * Creates an empty ledger.
+	 * @param window largest number of records tracked at one time
+	 * @param watermark offset that the partition continues from
+	 * @param restored offsets at or above the watermark that an earlier owner settled
+	 */
+	public PartitionLedger(int window, long watermark, OffsetRanges restored) {
+		if (window < 1) {
+			throw new IllegalArgumentException("'window' must be at least 1: " + window);
+		}
+		this.window = window;
+		int length = Integer.highestOneBit(window + 2 * WORD - 1) << 1;
+		this.mask = length - 1;
+		this.restored = restored;
+		this.next = watermark;
+	}
+
+	/**
+	 * Whether an earlier owner of the partition has settled the offset already.
+	 * @param offset an offset
+	 * @return {@code true} if the record must not run again
+	 */
+	public boolean isRestored(long offset) {
+		return this.restored.contains(offset);
+	}
+
+	/**
+	 * Whether the window is full: {@link #append} would be refused.
+	 * @return {@code true} if no record can be tracked now
+	 */
+	public boolean isFull() {
+		return this.tail - this.head >= this.window;
+	}
+
+	/**
+	 * Tracks a record.
+	 * @param offset its offset, at least {@link #next()}
+	 * @param entry what to keep until it is settled
+	 * @return its sequence, for {@link #settle(long)}
+	 * @throws IllegalStateException if the window is full or the offset went back
+	 */
+	public long append(long offset, E entry) {
+		return track(offset, entry);
+	}
+
+	/**
+	 * Tracks a record that is settled already, so that later commits keep saying so.
+	 * @param offset its offset, at least {@link #next()}
+	 * @throws IllegalStateException if the window is full or the offset went back
+	 */
+	public void appendSettled(long offset) {
+		settle(track(offset, null));
+	}
+
+	private long track(long offset, @Nullable E entry) {
+		long sequence = this.tail;
+		if (sequence - this.head >= this.window) {
+			throw new IllegalStateException("Window of " + this.window + " records is full at offset " + offset);
+		}
+		if (offset < this.next) {
+			throw new IllegalStateException("Offset " + offset + " is below the next expected " + this.next);
+		}
+		AtomicReferenceArray<@Nullable E> ring = this.entries;
+		long[] column = this.offsets;
+		if (ring == null || column == null) {
+			ring = new AtomicReferenceArray<>(this.mask + 1);
+			column = new long[this.mask + 1];
+			this.bits = new AtomicLongArray((this.mask + 1) / WORD);
+			this.offsets = column;
+			this.entries = ring;
+		}
+		int index = index(sequence);
+		column[index] = offset;
+		ring.lazySet(index, entry);
+		this.next = offset + 1;
+		this.tail = sequence + 1;
+		return sequence;
+	}
+
+	/**
+	 * Settles a sequence and lets go of its entry. Thread-safe; never blocks; to be
+	 * called at most once for a sequence.
+	 * @param sequence what {@link #append} returned
+	 */
+	public void settle(long sequence) {
+		AtomicReferenceArray<@Nullable E> ring = this.entries;
+		AtomicLongArray words = this.bits;
+		if (ring == null || words == null) {
+			throw new IllegalStateException("Sequence " + sequence + " was never appended");
+		}
+		int index = index(sequence);
+		ring.lazySet(index, null);
+		long bit = 1L << index;
+		int word = index / WORD;
+		long before = words.get(word);
+		while (!words.weakCompareAndSetVolatile(word, before, before | bit)) {
+			before = words.get(word);
+		}
+	}
+
+	/**
+	 * Moves the head over what is settled.
+	 * @return the watermark
+	 */
+	public long advance() {
+		AtomicLongArray words = this.bits;
+		if (words != null) {
+			long position = this.head;
+			long end = this.tail;
+			while (position < end) {
+				int index = index(position);
+				int bit = index % WORD;
+				int run = Long.numberOfTrailingZeros(~(words.get(index / WORD) >>> bit));
+				long reached = Math.min(position + Math.min(run, WORD - bit), end);
+				if (reached == position) {
+					break;
+				}
+				if (reached / WORD != position / WORD) {
+					words.set(index / WORD, 0);
+				}
+				position = reached;
+			}
+			this.head = position;
+		}
+		return watermark();
+	}
+
+	/**
+	 * Lowest offset that is not known to be settled; as of the last {@link #advance()}.
+	 * @return the offset to commit
+	 */
+	public long watermark() {
+		long[] column = this.offsets;
+		return (column == null || this.head == this.tail) ? this.next : column[index(this.head)];
+	}
+
+	/**
+	 * Lowest offset that {@link #append} accepts.
+	 * @return last appended offset plus one, or where the partition continues from
+	 */
+	public long next() {
+		return this.next;
+	}
+
+	/**
+	 * Passes offsets that hold no record for this consumer, up to {@code position}. Does
+	 * nothing while a record is tracked or if the position is not ahead.
+	 * @param position offset of the next record to fetch
+	 */
+	public void follow(long position) {
+		if (this.head == this.tail && position > this.next) {
+			this.next = position;
+		}
+	}
+
+	/**
+	 * Number of records in the window: settled or not, from the head on.
+	 * @return the number tracked
+	 */
+	public int tracked() {
+		return (int) (this.tail - this.head);
+	}
+
+	/**
+	 * Number of records in the window that are settled.
+	 * @return the number settled above the watermark
+	 */
+	public int settled() {
+		AtomicLongArray words = this.bits;
+		if (words == null) {
+			return 0;
+		}
+		int count = 0;
+		for (int word = 0; word < words.length(); word++) {
+			count += Long.bitCount(words.get(word));
+		}
+		return count - (int) (this.head % WORD);
+	}
+
+	/**
+	 * Largest number of records tracked at one time.
+	 * @return the window
+	 */
+	public int window() {
+		return this.window;
+	}
+
+	/**
+	 * Whether the sequence holds the watermark. Thread-safe; the answer may be late by a
+	 * moment.
+	 * @param sequence what {@link #append} returned
+	 * @return {@code true} if it was the head at the last {@link #advance()}
+	 */
+	public boolean isHead(long sequence) {
+		return this.head == sequence;
+	}
+
+	/**
+	 * Entry of the record that holds the watermark.
+	 * @return the entry, or {@code null} if nothing is tracked or it was just settled
+	 */
+	public @Nullable E head() {
+		AtomicReferenceArray<@Nullable E> ring = this.entries;
+		return (ring == null || this.head == this.tail) ? null : ring.get(index(this.head));
+	}
+
+	/**
+	 * Visits the entries of records that are not settled, lowest offset first.
+	 * Thread-safe; records that are appended or settled meanwhile may be missed.
+	 * @param visitor called for each entry
+	 */
+	public void forEachOutstanding(Consumer<? super E> visitor) {
+		AtomicReferenceArray<@Nullable E> ring = this.entries;
+		if (ring == null) {
+			return;
+		}
+		long end = this.tail;
+		for (long sequence = this.head; sequence < end; sequence++) {
+			E entry = ring.get(index(sequence));
+			if (entry != null) {
+				visitor.accept(entry);
+			}
+		}
+	}
+
+	/**
+	 * Offsets at or above the watermark that are settled: of this assignment, and those
+	 * restored that were not delivered yet. Offsets in front of a settled record that the
+	 * broker did not deliver are included.
+	 * @return the settled offsets
+	 */
+	public OffsetRanges settledAboveWatermark() {
+		OffsetRanges.Builder ranges = new OffsetRanges.Builder();
+		long[] column = this.offsets;
+		AtomicLongArray words = this.bits;
+		long end = this.tail;
+		if (column != null && words != null && this.head < end) {
+			long previous = watermark() - 1;
+			for (long sequence = this.head; sequence < end; sequence++) {
+				int index = index(sequence);
+				if ((words.get(index / WORD) & (1L << index)) != 0) {
+					ranges.add(previous + 1, column[index]);
+				}
+				previous = column[index];
+			}
+		}
+		ranges.addAllFrom(this.restored, this.next);
+		return ranges.build();
+	}
+
+	private int index(long sequence) {
+		return (int) sequence & this.mask;
+	}
+
+}

@@ -1,0 +1,125 @@
+package io.queuestarter.observe;
+
+import java.time.Duration;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.container.PartitionView;
+import io.queuestarter.container.PartitionView.Head;
+import io.queuestarter.container.Queue;
+
+/**
+ * The meters of a queue. Each carries the tag {@code queue}, the id. Gauges over
+ * partitions speak of the partitions assigned to this process.
+ */
+public enum QueueMeter {
+
+	/** Records handled at this moment. */
+	IN_FLIGHT("in.flight", Kind.GAUGE, "records", Queue::inFlight),
+
+	/** Largest number of records handled at one time. */
+	LIMIT("limit", Kind.GAUGE, "records", (queue) -> queue.settings().workers().maxInFlight()),
+
+	/** Records fetched that wait for a thread. */
+	BUFFERED("buffered", Kind.GAUGE, "records", Queue::buffered),
+
+	/** Size of all records fetched and not settled. */
+	BUFFERED_BYTES("buffered.size", Kind.GAUGE, "bytes", Queue::bufferedBytes),
+
+	/** Records that wait for the moment of their next attempt. */
+	RETRY_WAITING("retry.waiting", Kind.GAUGE, "records", Queue::retryWaiting),
+
+	/** Records of the log that are not committed: end minus committed offset. */
+	LAG("lag", Kind.GAUGE, "records", sum((partition) -> Math.max(0, partition.lag()))),
+
+	/** Records fetched and not settled. */
+	OUTSTANDING("outstanding", Kind.GAUGE, "records", sum(PartitionView::outstanding)),
+
+	/** Largest share of a partition's window that is in use, from 0 to 1. */
+	LEDGER_FILL("ledger.fill", Kind.GAUGE, "ratio", max(PartitionView::fill)),
+
+	/** Largest age of a record that holds a watermark. */
+	HEAD_AGE("head.age", Kind.GAUGE, "seconds", max(QueueMeter::headAgeSeconds)),
+
+	/** Partitions assigned to this process. */
+	PARTITIONS("partitions", Kind.GAUGE, "partitions", (queue) -> queue.partitions().size()),
+
+	/** Partitions that their bounds keep from being fetched. */
+	PAUSED("paused", Kind.GAUGE, "partitions",
+			(queue) -> queue.partitions().stream().filter(PartitionView::paused).count()),
+
+	/** Failed attempts that another attempt follows. */
+	RETRIES("retries", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().retriedCount()),
+
+	/** Attempts that ended by their deadline. */
+	TIMEOUTS("timeouts", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().timedOutCount()),
+
+	/** Answers that came too late and changed nothing. */
+	LATE("late", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().lateCount()),
+
+	/** Attempts cut off by a rebalance or stop; their records are delivered again. */
+	ABANDONED("abandoned", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().abandonedCount()),
+
+	/** Records that wait to be written to the dead-letter topic. */
+	DLQ_WAITING("dlq.waiting", Kind.GAUGE, "records", Queue::deadLettersWaiting),
+
+	/** Writes to the dead-letter topic that failed; each is repeated. */
+	DLQ_PUBLISH_FAILURES("dlq.publish.failures", Kind.COUNTER, "writes", Queue::deadLetterFailures);
+
+	private final String name;
+
+	private final Kind kind;
+
+	private final String unit;
+
+	private final ToDoubleFunction<Queue> value;
+
+	QueueMeter(String name, Kind kind, String unit, ToDoubleFunction<Queue> value) {
+		this.name = "kafka.queue." + name;
+		this.kind = kind;
+		this.unit = unit;
+		this.value = value;
+	}
+
+	/**
+	 * Name of the meter.
+	 * @return lower case with dots
+	 */
+	public String meterName() {
+		return this.name;
+	}
+
+	boolean isCounter() {
+		return this.kind == Kind.COUNTER;
+	}
+
+	String unit() {
+		return this.unit;
+	}
+
+	double valueOf(@Nullable Queue queue) {
+		return (queue != null) ? this.value.applyAsDouble(queue) : 0;
+	}
+
+	private static ToDoubleFunction<Queue> sum(ToLongFunction<PartitionView> part) {
+		return (queue) -> queue.partitions().stream().mapToLong(part).sum();
+	}
+
+	private static ToDoubleFunction<Queue> max(ToDoubleFunction<PartitionView> part) {
+		return (queue) -> queue.partitions().stream().mapToDouble(part).max().orElse(0);
+	}
+
+	private static double headAgeSeconds(PartitionView partition) {
+		Head head = partition.head();
+		return ((head != null) ? head.age() : Duration.ZERO).toMillis() / 1000.0;
+	}
+
+	private enum Kind {
+
+		GAUGE, COUNTER
+
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.queuestarter.observe;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+
+import io.queuestarter.container.Queue;
+import io.queuestarter.container.Queues;
+import io.queuestarter.deadletter.DeadLetterReason;
+
+/**
+ * Registers the meters of every queue. See {@link QueueMeter}; besides there is
+ * {@value #RECORDS}, a counter of settled records by {@code outcome} ({@code acked},
+ * {@code dlq}) and {@code reason} (of a dead letter, else {@code none}).
+ */
+public final class QueueMeters implements MeterBinder {
+
+	/**
+	 * Name of the counter of settled records.
+	 */
+	public static final String RECORDS = "kafka.queue.records";
+
+	private final Queues queues;
+
+	/**
+	 * Creates a binder.
+	 * @param queues the queues
+	 */
+	public QueueMeters(Queues queues) {
+		this.queues = queues;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		this.queues.forEach((queue) -> bind(queue, registry));
+	}
+
+	private static void bind(Queue queue, MeterRegistry registry) {
+		for (QueueMeter meter : QueueMeter.values()) {
+			if (meter.isCounter()) {
+				FunctionCounter.builder(meter.meterName(), queue, meter::valueOf)
+					.baseUnit(meter.unit())
+					.tag("queue", queue.id())
+					.register(registry);
+			}
+			else {
+				Gauge.builder(meter.meterName(), queue, meter::valueOf)
+					.baseUnit(meter.unit())
+					.tag("queue", queue.id())
+					.register(registry);
+			}
+		}
+		FunctionCounter.builder(RECORDS, queue, (current) -> current.outcomes().acknowledgedCount())
+			.tags("queue", queue.id(), "outcome", "acked", "reason", "none")
+			.register(registry);
+		for (DeadLetterReason reason : DeadLetterReason.values()) {
+			FunctionCounter.builder(RECORDS, queue, (current) -> current.deadLettered(reason))
+				.tags("queue", queue.id(), "outcome", "dlq", "reason", reason.tag())
+				.register(registry);
+		}
+	}
+
+}

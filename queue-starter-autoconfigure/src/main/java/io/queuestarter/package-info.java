@@ -1,0 +1,7 @@
+/**
+ * What applications import.
+ */
+@NullMarked
+package io.queuestarter;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,73 @@
+package io.queuestarter.retry;
+
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.dispatch.TaskQueue;
+
+/**
+ * Holds failed records until their next attempt is due. A waiting record occupies neither
+ * a worker nor a place among the records that wait for one. Due records of one queue take
+ * turns with its partitions as if they were a partition of their own.
+ * <em>Thread-safe.</em>
+ */
+public final class Retries {
+
+	private final ScheduledExecutorService timer;
+
+	private final Dispatcher<Delivery> dispatcher;
+
+	private final TaskQueue<Delivery> due;
+
+	private final AtomicInteger waiting = new AtomicInteger();
+
+	/**
+	 * Creates an empty store.
+	 * @param timer the application's timer
+	 * @param dispatcher where due records go
+	 */
+	public Retries(ScheduledExecutorService timer, Dispatcher<Delivery> dispatcher) {
+		this.timer = timer;
+		this.dispatcher = dispatcher;
+		this.due = dispatcher.openAside();
+	}
+
+	/**
+	 * Dispatches a record again after a delay, unless it is let go meanwhile.
+	 * @param delivery a delivery in back-off
+	 * @param delay time to wait
+	 */
+	public void schedule(Delivery delivery, Duration delay) {
+		this.waiting.incrementAndGet();
+		try {
+			this.timer.schedule(() -> due(delivery), delay.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			// The application is closing: the record is let go and delivered again.
+			this.waiting.decrementAndGet();
+			delivery.letGo();
+		}
+	}
+
+	private void due(Delivery delivery) {
+		this.waiting.decrementAndGet();
+		if (delivery.move(DeliveryState.BACKOFF, DeliveryState.QUEUED)) {
+			this.dispatcher.submit(this.due, delivery);
+		}
+	}
+
+	/**
+	 * Number of records that wait for the moment of their next attempt.
+	 * @return the number
+	 */
+	public int waiting() {
+		return this.waiting.get();
+	}
+
+}

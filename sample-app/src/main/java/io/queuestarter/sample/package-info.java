@@ -1,0 +1,7 @@
+/**
+ * Runnable demonstration.
+ */
+@NullMarked
+package io.queuestarter.sample;
+
+import org.jspecify.annotations.NullMarked;
