@@ -72,7 +72,7 @@ public class QueuesEndpoint {
 	 * A queue in short.
 	 *
 	 * @param id its id
-	 * @param topics topics of which partitions were assigned so far
+	 * @param topics what it subscribes to: topics, or one pattern
 	 * @param group its consumer group
 	 * @param state where it stands in its life
 	 * @param partitions number of partitions assigned to this process
@@ -99,9 +99,8 @@ public class QueuesEndpoint {
 				.map(Head::age)
 				.max(Comparator.naturalOrder())
 				.orElse(Duration.ZERO);
-			return new QueueSummary(queue.id(), queue.topics().stream().sorted().toList(), queue.group(),
-					queue.state().name(), partitions.size(),
-					partitions.stream().mapToLong((partition) -> Math.max(0, partition.lag())).sum(),
+			return new QueueSummary(queue.id(), queue.subscription(), queue.group(), queue.state().name(),
+					partitions.size(), partitions.stream().mapToLong((partition) -> Math.max(0, partition.lag())).sum(),
 					partitions.stream().mapToInt(PartitionView::outstanding).sum(), queue.inFlight(),
 					queue.settings().workers().maxInFlight(), queue.buffered(), queue.retryWaiting(),
 					queue.deadLettersWaiting(), headAge.toString(), queue.outcomes().acknowledgedCount(),

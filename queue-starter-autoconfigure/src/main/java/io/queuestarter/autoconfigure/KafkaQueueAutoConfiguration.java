@@ -22,6 +22,7 @@ import org.springframework.kafka.annotation.EnableKafka;
 import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 
 import io.queuestarter.QueueConfigurationException;
@@ -94,8 +95,10 @@ public final class KafkaQueueAutoConfiguration {
 	}
 
 	@Bean
-	UnknownQueueCheck unknownQueueCheck(QueueDefinitions definitions, KafkaQueueProperties properties) {
-		return new UnknownQueueCheck(definitions, properties);
+	QueuePropertiesCheck queuePropertiesCheck(QueueDefinitions definitions, KafkaQueueProperties properties,
+			Environment environment, ObjectProvider<CommonErrorHandler> errorHandlers) {
+		return new QueuePropertiesCheck(definitions, properties, environment,
+				errorHandlers.stream().findAny().isPresent());
 	}
 
 	private static ConsumerFactory<?, ?> unique(ObjectProvider<ConsumerFactory<?, ?>> factories) {

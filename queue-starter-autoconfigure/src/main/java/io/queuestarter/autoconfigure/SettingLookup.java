@@ -66,8 +66,7 @@ final class SettingLookup {
 		QueueProperties own = this.properties.listener(this.definition.id());
 		T value = (own != null) ? getter.apply(own) : null;
 		if (value != null) {
-			return note(key, value,
-					source(PREFIX.append("listeners").append("[" + this.definition.id() + "]").append(key)));
+			return note(key, value, source(own(key)));
 		}
 		String text = (attribute != null) ? this.resolver.apply(attribute.text()) : "";
 		if (attribute != null && StringUtils.hasText(text)) {
@@ -99,6 +98,12 @@ final class SettingLookup {
 		return value;
 	}
 
+	private ConfigurationPropertyName own(String key) {
+		String id = this.definition.id();
+		boolean plain = !id.contains(".") && ConfigurationPropertyName.isValid(id);
+		return PREFIX.append("listeners").append(plain ? id : "[" + id + "]").append(key);
+	}
+
 	private String source(ConfigurationPropertyName name) {
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
 			ConfigurationProperty property = source.getConfigurationProperty(name);
@@ -113,11 +118,9 @@ final class SettingLookup {
 	void require(boolean condition, String key, String expected) {
 		if (!condition) {
 			Origin origin = this.origins.get(key);
-			throw new QueueConfigurationException(
-					"Queue '" + this.definition.id() + "': " + key + " is "
-							+ ((origin != null) ? origin.value() + ", set by " + origin.source() : "not set")
-							+ "; it must be " + expected + ".",
-					"Set " + PREFIX + ".listeners." + this.definition.id() + "." + key + " to a possible value.");
+			throw new QueueConfigurationException("Queue '" + this.definition.id() + "': " + key + " is "
+					+ ((origin != null) ? origin.value() + ", set by " + origin.source() : "not set") + "; it must be "
+					+ expected + ".", "Set " + own(key) + " to a possible value.");
 		}
 	}
 

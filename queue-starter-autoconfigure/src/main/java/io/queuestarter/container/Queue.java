@@ -43,6 +43,8 @@ public final class Queue {
 
 	private final String group;
 
+	private final List<String> subscription;
+
 	private final QueueRuntime runtime;
 
 	private final WorkerThreads workers;
@@ -61,7 +63,7 @@ public final class Queue {
 
 	private final List<QueueConsumer> consumers = new CopyOnWriteArrayList<>();
 
-	private final Set<String> topics = ConcurrentHashMap.newKeySet();
+	private final Set<String> seenTopics = ConcurrentHashMap.newKeySet();
 
 	/** Set once before the container starts. */
 	private volatile @Nullable TaskRunner<Delivery> runner;
@@ -75,9 +77,10 @@ public final class Queue {
 
 	private volatile @Nullable ScheduledFuture<?> timeouts;
 
-	Queue(QueueSettings settings, String group, QueueRuntime runtime) {
+	Queue(QueueSettings settings, String group, List<String> subscription, QueueRuntime runtime) {
 		this.settings = settings;
 		this.group = group;
+		this.subscription = subscription;
 		this.runtime = runtime;
 		this.workers = WorkerThreads.of(settings.id(), settings.workers());
 		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
@@ -154,7 +157,7 @@ public final class Queue {
 	}
 
 	void assigned(Collection<TopicPartition> partitions) {
-		partitions.stream().map(TopicPartition::topic).distinct().filter(this.topics::add).forEach((topic) -> {
+		partitions.stream().map(TopicPartition::topic).distinct().filter(this.seenTopics::add).forEach((topic) -> {
 			if (this.deadLetters != null) {
 				this.deadLetters.prepare(topic);
 			}
@@ -202,11 +205,11 @@ public final class Queue {
 	}
 
 	/**
-	 * Topics of which partitions were assigned so far.
-	 * @return the topics
+	 * What the queue subscribes to.
+	 * @return topics, or one pattern
 	 */
-	public Set<String> topics() {
-		return Set.copyOf(this.topics);
+	public List<String> subscription() {
+		return this.subscription;
 	}
 
 	/**

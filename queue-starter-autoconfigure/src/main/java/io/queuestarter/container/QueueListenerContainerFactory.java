@@ -1,13 +1,11 @@
 package io.queuestarter.container;
 
 import java.lang.reflect.Proxy;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.Properties;
 
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpoint;
@@ -17,7 +15,6 @@ import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListe
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
-import org.springframework.util.StringUtils;
 
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.handler.AnsweringHandlerMethodFactory;
@@ -29,8 +26,6 @@ import io.queuestarter.handler.HandlerRunner;
  * workers, while the container itself only polls.
  */
 public final class QueueListenerContainerFactory extends ConcurrentKafkaListenerContainerFactory<byte[], byte[]> {
-
-	private static final int MAX_CONCURRENCY = 1000;
 
 	private final ConsumerFactory<?, ?> consumerFactory;
 
@@ -79,12 +74,11 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 					"Annotate the method with @QueueListener, or name another container factory.");
 		}
 		QueueSettings queueSettings = this.settings.settingsOf(definition);
-		String group = groupOf(definition, queueSettings, endpoint);
-		Properties properties = endpoint.getConsumerProperties();
-		refuseAutoCommit(definition, properties);
-		checkDrain(definition, queueSettings, properties);
-		checkConcurrency(definition, endpoint.getConcurrency());
-		Queue queue = new Queue(queueSettings, group, this.runtime);
+		QueueChecks checks = new QueueChecks(definition, endpoint, this.consumerFactory.getConfigurationProperties());
+		String group = checks.group(queueSettings);
+		checks.consumer(queueSettings);
+		checks.sharing(group, checks.subscription(), this.queues.all());
+		Queue queue = new Queue(queueSettings, group, checks.subscription(), this.runtime);
 		methodEndpoint.setGroupId(group);
 		methodEndpoint.setBatchListener(false);
 		methodEndpoint.setAckDiscarded(true);
@@ -93,7 +87,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		this.current = queue;
 		try {
 			ConcurrentMessageListenerContainer<byte[], byte[]> container = super.createListenerContainer(endpoint);
-			bind(queue, container, properties);
+			bind(queue, container, endpoint.getConsumerProperties());
 			this.queues.add(queue);
 			return container;
 		}
@@ -122,58 +116,6 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 				: new ContainerProperties(Objects.requireNonNull(endpoint.getTopicPattern()));
 		return new QueueMessageListenerContainer(new QueueConsumerFactory(this.consumerFactory, queue), properties,
 				queue);
-	}
-
-	private String groupOf(QueueDefinition definition, QueueSettings queueSettings, KafkaListenerEndpoint endpoint) {
-		Object group = StringUtils.hasText(queueSettings.group()) ? queueSettings.group() : endpoint.getGroupId();
-		if (group == null) {
-			group = this.consumerFactory.getConfigurationProperties().get(ConsumerConfig.GROUP_ID_CONFIG);
-		}
-		if (group == null || !StringUtils.hasText(group.toString())) {
-			throw new QueueConfigurationException(
-					"Queue '" + definition.id() + "' (method " + definition.methodName() + ") has no consumer group.",
-					"Set 'groupId' on @QueueListener, kafka-queue.listeners." + definition.id()
-							+ ".group or spring.kafka.consumer.group-id.");
-		}
-		return group.toString();
-	}
-
-	private void refuseAutoCommit(QueueDefinition definition, @Nullable Properties properties) {
-		String name = ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG;
-		boolean listener = properties != null && Boolean.parseBoolean(properties.getProperty(name));
-		Object application = this.consumerFactory.getConfigurationProperties().get(name);
-		if (listener || (application != null && Boolean.parseBoolean(application.toString()))) {
-			throw new QueueConfigurationException(
-					(listener ? "'properties' of @QueueListener on " + definition.methodName()
-							: "The consumer factory (spring.kafka.consumer.enable-auto-commit)") + " sets " + name
-							+ " to true; the broker would forget records of queue '" + definition.id()
-							+ "' that are not handled.",
-					"Remove it. The ledger commits for you every kafka-queue.defaults.ledger.commit-interval.");
-		}
-	}
-
-	private void checkDrain(QueueDefinition definition, QueueSettings queueSettings, @Nullable Properties properties) {
-		String name = ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG;
-		Object configured = (properties != null && properties.getProperty(name) != null) ? properties.getProperty(name)
-				: this.consumerFactory.getConfigurationProperties().get(name);
-		Duration interval = Duration.ofMillis((configured != null) ? Long.parseLong(configured.toString()) : 300_000);
-		if (queueSettings.drainTimeout().compareTo(interval) >= 0) {
-			throw new QueueConfigurationException(
-					"shutdown.drain-timeout of queue '" + definition.id() + "' is " + queueSettings.drainTimeout()
-							+ " and reaches " + name + " of " + interval
-							+ "; the broker would give its partitions away while they are drained.",
-					"Lower the former or raise the latter.");
-		}
-	}
-
-	private static void checkConcurrency(QueueDefinition definition, @Nullable Integer concurrency) {
-		if (concurrency != null && (concurrency < 1 || concurrency > MAX_CONCURRENCY)) {
-			throw new QueueConfigurationException(
-					"'concurrency' of @QueueListener on " + definition.methodName() + " is " + concurrency
-							+ ", which is not between 1 and " + MAX_CONCURRENCY + ".",
-					"It is the number of Kafka consumers, usually 1; 'maxInFlight' says how many records run at one "
-							+ "time.");
-		}
 	}
 
 	private static Consumer<?, ?> guard(String id) {

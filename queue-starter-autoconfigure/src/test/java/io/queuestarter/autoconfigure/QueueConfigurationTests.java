@@ -1,0 +1,434 @@
+package io.queuestarter.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+
+import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.QueueListener;
+import io.queuestarter.container.QueueSettings;
+import io.queuestarter.container.Queues;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What start-up makes of configuration: who wins, and what is refused with which words.
+ * No broker is needed, since none of the queues starts.
+ */
+class QueueConfigurationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(KafkaAutoConfiguration.class, KafkaQueueAutoConfiguration.class));
+
+	private final ApplicationContextRunner billing = this.runner.withBean(Billing.class);
+
+	@Test
+	void builtInDefaultsApply() {
+		this.billing.run((context) -> {
+			QueueSettings settings = settings(context.getBean(Queues.class));
+
+			assertThat(settings.workers().maxInFlight()).isEqualTo(250);
+			assertThat(settings.limits().window()).isEqualTo(10_000);
+			assertThat(settings.limits().records()).isEqualTo(1000);
+			assertThat(settings.limits().bytes()).isEqualTo(10 << 20);
+			assertThat(settings.limits().partitionRecords()).isEqualTo(500);
+			assertThat(settings.retry().initialInterval()).hasMillis(100);
+			assertThat(settings.commitInterval()).hasMillis(500);
+			assertThat(settings.drainTimeout()).hasSeconds(10);
+			assertThat(settings.deadLetters().topic()).isEqualTo("{topic}-dlq");
+			assertThat(source(settings, "dispatch.max-in-flight")).isEqualTo("built-in default");
+		});
+	}
+
+	@Test
+	void listenerPropertyBeatsAnnotationBeatsDefaultsBeatsBuiltIn() {
+		this.billing
+			.withPropertyValues("kafka-queue.defaults.timeout.initial=5s", "kafka-queue.defaults.dlq.topic=all.dlq",
+					"kafka-queue.defaults.retry.local.max-attempts=9",
+					"kafka-queue.listeners.billing.retry.local.max-attempts=7")
+			.run((context) -> {
+				QueueSettings settings = settings(context.getBean(Queues.class));
+
+				assertThat(settings.retry().maxAttempts()).isEqualTo(7);
+				assertThat(source(settings, "retry.local.max-attempts"))
+					.startsWith("kafka-queue.listeners.billing.retry.local.max-attempts");
+				assertThat(settings.timeout()).isEqualTo(Duration.ofSeconds(20));
+				assertThat(source(settings, "timeout.initial"))
+					.isEqualTo("'timeout' of @QueueListener on Billing.charge");
+				assertThat(settings.deadLetters().topic()).isEqualTo("all.dlq");
+			});
+	}
+
+	@Test
+	void placeholdersAndExpressionsWorkInEveryAttribute() {
+		this.runner.withBean(Dynamic.class)
+			.withPropertyValues("q.id=dynamic", "q.topic=trips", "q.group=g", "q.limit=64", "q.dlq=graves")
+			.run((context) -> {
+				QueueSettings settings = context.getBean(Queues.class).find("dynamic").orElseThrow().settings();
+
+				assertThat(settings.workers().maxInFlight()).isEqualTo(128);
+				assertThat(settings.deadLetters().topic()).isEqualTo("graves");
+				assertThat(settings.timeout()).hasSeconds(3);
+			});
+	}
+
+	@Test
+	void idDefaultsToBeanClassAndMethod() {
+		this.runner.withBean(Nameless.class)
+			.run((context) -> assertThat(context.getBean(Queues.class).find("nameless-handle")).isPresent());
+	}
+
+	@Test
+	void C1_idWithDotsOrSlashesIsConfiguredInBrackets() {
+		this.runner.withBean(Dotted.class)
+			.withPropertyValues("kafka-queue.listeners[orders.v1].dispatch.max-in-flight=3",
+					"kafka-queue.listeners[a/b].dispatch.max-in-flight=4")
+			.run((context) -> {
+				Queues queues = context.getBean(Queues.class);
+
+				assertThat(queues.find("orders.v1").orElseThrow().settings().workers().maxInFlight()).isEqualTo(3);
+				assertThat(source(queues.find("orders.v1").orElseThrow().settings(), "dispatch.max-in-flight"))
+					.startsWith("kafka-queue.listeners[orders.v1].dispatch.max-in-flight");
+				assertThat(queues.find("a/b").orElseThrow().settings().workers().maxInFlight()).isEqualTo(4);
+			});
+	}
+
+	@Test
+	void C1_dotsWithoutBracketsFailAndTheBracketFormIsShown() {
+		this.runner.withBean(Dotted.class)
+			.withPropertyValues("kafka-queue.listeners.a/b.dispatch.max-in-flight=4")
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("'ab'")
+				.hasMessageContaining("[orders.v1]"));
+		this.runner.withBean(Dotted.class)
+			.withPropertyValues("kafka-queue.listeners.orders.v1.dispatch.max-in-flight=4")
+			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void C1_settingsForNobodyFailAndSuggestTheQueue() {
+		this.billing.withPropertyValues("kafka-queue.listeners.biling.dispatch.max-in-flight=4")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("kafka-queue.listeners.biling configures queue 'biling', but there is none")
+				.hasMessageContaining("Did you mean 'billing'?"));
+	}
+
+	@Test
+	void C2_sameIdTwiceFailsNamingBothMethods() {
+		this.billing.withBean(SameId.class)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("'billing' is used twice")
+				.hasMessageContaining("Billing.charge")
+				.hasMessageContaining("SameId.other"));
+	}
+
+	@Test
+	void C2_sameTopicAndGroupTwiceFails() {
+		this.billing.withBean(SameTopic.class)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("both consume [trips]")
+				.hasMessageContaining("'billing-group'"));
+	}
+
+	@Test
+	void C2_oneGroupForTwoTopicsIsServed() {
+		this.billing.withBean(SameGroup.class)
+			.run((context) -> assertThat(context.getBean(Queues.class).all()).hasSize(2));
+	}
+
+	@Test
+	void C3_autoCommitIsRefused() {
+		this.billing.withPropertyValues("spring.kafka.consumer.enable-auto-commit=true")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("spring.kafka.consumer.enable-auto-commit")
+				.hasMessageContaining("Remove it"));
+		this.runner.withBean(AutoCommitting.class)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("AutoCommitting.handle")
+				.hasMessageContaining("enable.auto.commit"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "dispatch.max-in-flight,0,between 1 and", "dispatch.max-in-flight,2147483647,between 1 and",
+			"timeout.initial,0s,between 1ms and", "timeout.initial,-1s,between 1ms and",
+			"retry.local.max-attempts,0,between 1 and", "retry.local.initial-interval,-1ms,between 0ms and",
+			"retry.local.multiplier,0.5,between 1 and 100", "ledger.capacity,0,between 1 and",
+			"ledger.commit-interval,0ms,between 10ms and", "buffer.max-records,0,between 1 and",
+			"buffer.max-size,0B,above 0B", "buffer.partition.max-records,2000,between 1 and 1000",
+			"shutdown.drain-timeout,-1s,between 0ms and",
+			"shutdown.drain-timeout,45s,at most spring.lifecycle.timeout-per-shutdown-phase",
+			"dlq.topic,bad topic,a topic name", "dlq.topic,{topic},another topic" })
+	void C4_impossibleValueIsRefusedWithPropertyValueAndRange(String key, String value, String expected) {
+		this.billing.withPropertyValues("kafka-queue.listeners.billing." + key + "=" + value)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Queue 'billing': " + key + " is ")
+				.hasMessageContaining("kafka-queue.listeners.billing." + key)
+				.hasMessageContaining(expected));
+	}
+
+	@Test
+	void C4_edgesAreHonoured() {
+		this.billing
+			.withPropertyValues("kafka-queue.listeners.billing.shutdown.drain-timeout=500ms",
+					"kafka-queue.listeners.billing.retry.local.max-attempts=1",
+					"kafka-queue.listeners.billing.retry.local.initial-interval=0ms",
+					"kafka-queue.listeners.billing.buffer.max-size=5GB")
+			.run((context) -> {
+				QueueSettings settings = settings(context.getBean(Queues.class));
+
+				assertThat(settings.drainTimeout()).hasMillis(500);
+				assertThat(settings.retry().maxAttempts()).isEqualTo(1);
+				assertThat(settings.retry().initialInterval()).isZero();
+				assertThat(settings.limits().bytes()).isEqualTo(5L << 30);
+			});
+	}
+
+	@Test
+	void C4_concurrencyOutOfRangeIsRefused() {
+		this.runner.withBean(Crowded.class)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("'concurrency'")
+				.hasMessageContaining("2147483647"));
+	}
+
+	@Test
+	void annotationValueThatDoesNotParseIsRefused() {
+		this.runner.withBean(Misspelt.class)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("'maxInFlight' of @QueueListener on Misspelt.handle is 'many'"));
+	}
+
+	@Test
+	void orderingsThatDoNotExistYetAreRefused() {
+		this.runner.withBean(Ordered.class)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("'ordering' of @QueueListener on Ordered.handle is 'key'")
+				.hasMessageContaining("unordered"));
+		this.billing.withPropertyValues("kafka-queue.defaults.ordering=key")
+			.run((context) -> assertThat(context).hasFailed()
+				.getFailure()
+				.rootCause()
+				.hasMessageContaining("Ordering.key"));
+	}
+
+	@Test
+	void unknownPropertyIsRefused() {
+		this.billing.withPropertyValues("kafka-queue.defaults.dispatch.max-in-fligth=3")
+			.run((context) -> assertThat(context).hasFailed()
+				.getFailure()
+				.rootCause()
+				.hasMessageContaining("kafka-queue.defaults.dispatch.max-in-fligth"));
+	}
+
+	@Test
+	void missingGroupIsRefused() {
+		this.runner.withBean(Groupless.class)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Queue 'groupless' (method Groupless.handle) has no consumer group")
+				.hasMessageContaining("kafka-queue.listeners.groupless.group"));
+		this.runner.withBean(Groupless.class)
+			.withPropertyValues("kafka-queue.listeners.groupless.group=g")
+			.run((context) -> assertThat(context.getBean(Queues.class).find("groupless").orElseThrow().group())
+				.isEqualTo("g"));
+	}
+
+	@Test
+	void batchIsRefused() {
+		this.runner.withBean(Batch.class)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("Batch.handle takes a batch"));
+	}
+
+	@Test
+	void resultsThatNobodyAwaitsAreRefused() {
+		this.runner.withBean(PlainFuture.class)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("PlainFuture.handle returns"));
+	}
+
+	@Test
+	void secondListenerAnnotationIsRefused() {
+		this.runner.withBean(Twice.class)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Twice.handle carries @QueueListener and @KafkaListener"));
+		this.runner.withBean(Retryable.class)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Retryable.handle carries @QueueListener and @RetryableTopic"));
+	}
+
+	@Test
+	void disabledStarterLeavesNoBean() {
+		this.runner.withPropertyValues("kafka-queue.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(Queues.class));
+	}
+
+	@Test
+	void queuesBeanOfTheUserIsTaken() {
+		Queues own = new Queues();
+
+		this.billing.withBean(Queues.class, () -> own)
+			.run((context) -> assertThat(context.getBean(Queues.class)).isSameAs(own));
+	}
+
+	private static String source(QueueSettings settings, String key) {
+		return Objects.requireNonNull(settings.origins().get(key)).source();
+	}
+
+	private static QueueSettings settings(Queues queues) {
+		return queues.find("billing").orElseThrow().settings();
+	}
+
+	private static AbstractThrowableAssert<?, ? extends Throwable> refused(@Nullable Throwable failure) {
+		Throwable current = failure;
+		while (current != null && !(current instanceof QueueConfigurationException)) {
+			current = current.getCause();
+		}
+		return assertThat(current).describedAs("%s", failure).isNotNull();
+	}
+
+	static class Billing {
+
+		@QueueListener(id = "billing", topics = "trips", groupId = "billing-group", timeout = "20s", maxAttempts = "5",
+				autoStartup = "false")
+		void charge(String trip) {
+		}
+
+	}
+
+	static class SameId {
+
+		@QueueListener(id = "billing", topics = "others", groupId = "others", autoStartup = "false")
+		void other(String trip) {
+		}
+
+	}
+
+	static class SameTopic {
+
+		@QueueListener(id = "again", topics = { "others", "trips" }, groupId = "billing-group", autoStartup = "false")
+		void other(String trip) {
+		}
+
+	}
+
+	static class SameGroup {
+
+		@QueueListener(id = "receipts", topics = "receipts", groupId = "billing-group", autoStartup = "false")
+		void other(String trip) {
+		}
+
+	}
+
+	static class Dynamic {
+
+		@QueueListener(id = "${q.id}", topics = "${q.topic}", groupId = "${q.group}", maxInFlight = "#{${q.limit} * 2}",
+				timeout = "#{3}s", dlq = "${q.dlq}", maxAttempts = "${q.attempts:4}", concurrency = "#{1 + 1}",
+				autoStartup = "${q.auto:false}", ordering = "${q.ordering:unordered}",
+				properties = "max.poll.records=${q.records:17}")
+		void handle(String value) {
+		}
+
+	}
+
+	static class Nameless {
+
+		@QueueListener(topics = "trips", groupId = "g", autoStartup = "false")
+		void handle(String value) {
+		}
+
+	}
+
+	static class Dotted {
+
+		@QueueListener(id = "orders.v1", topics = "orders.v1", groupId = "g1", autoStartup = "false")
+		void dotted(String value) {
+		}
+
+		@QueueListener(id = "a/b", topics = "ab", groupId = "g2", autoStartup = "false")
+		void slashed(String value) {
+		}
+
+	}
+
+	static class AutoCommitting {
+
+		@QueueListener(topics = "trips", groupId = "g", properties = "enable.auto.commit=true", autoStartup = "false")
+		void handle(String value) {
+		}
+
+	}
+
+	static class Crowded {
+
+		@QueueListener(topics = "trips", groupId = "g", concurrency = "2147483647", autoStartup = "false")
+		void handle(String value) {
+		}
+
+	}
+
+	static class Misspelt {
+
+		@QueueListener(topics = "trips", groupId = "g", maxInFlight = "many", autoStartup = "false")
+		void handle(String value) {
+		}
+
+	}
+
+	static class Ordered {
+
+		@QueueListener(topics = "trips", groupId = "g", ordering = "key", autoStartup = "false")
+		void handle(String value) {
+		}
+
+	}
+
+	static class Groupless {
+
+		@QueueListener(id = "groupless", topics = "trips", autoStartup = "false")
+		void handle(String value) {
+		}
+
+	}
+
+	static class Batch {
+
+		@QueueListener(topics = "trips", groupId = "g", autoStartup = "false")
+		void handle(List<String> values) {
+		}
+
+	}
+
+	static class PlainFuture {
+
+		@QueueListener(topics = "trips", groupId = "g", autoStartup = "false")
+		Future<String> handle(String value) {
+			return CompletableFuture.completedFuture(value);
+		}
+
+	}
+
+	static class Twice {
+
+		@QueueListener(topics = "trips", groupId = "g", autoStartup = "false")
+		@KafkaListener(topics = "trips", groupId = "g", autoStartup = "false")
+		void handle(String value) {
+		}
+
+	}
+
+	static class Retryable {
+
+		@QueueListener(topics = "trips", groupId = "g", autoStartup = "false")
+		@RetryableTopic
+		void handle(String value) {
+		}
+
+	}
+
+}
