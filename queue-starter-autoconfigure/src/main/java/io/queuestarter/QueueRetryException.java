@@ -18,7 +18,7 @@ public class QueueRetryException extends QueueException {
 
 	/**
 	 * Asks for another attempt.
-	 * @param delay time to wait, zero or more
+	 * @param delay time to wait, zero or more; more than a day is cut to a day
 	 * @throws IllegalArgumentException if {@code delay} is negative
 	 */
 	public QueueRetryException(Duration delay) {
@@ -27,7 +27,7 @@ public class QueueRetryException extends QueueException {
 
 	/**
 	 * Asks for another attempt because of {@code cause}.
-	 * @param delay time to wait, zero or more
+	 * @param delay time to wait, zero or more; more than a day is cut to a day
 	 * @param cause what caused it, or {@code null}
 	 * @throws IllegalArgumentException if {@code delay} is negative
 	 */

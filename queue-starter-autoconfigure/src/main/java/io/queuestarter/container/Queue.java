@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -112,7 +113,8 @@ public final class Queue {
 		LOGGER.error("Queue '{}' stops: the process ran out of memory; its records are delivered again", id(), error);
 		MessageListenerContainer current = this.container;
 		if (current != null) {
-			this.runtime.timer().execute(() -> current.stopAbnormally(() -> {
+			// Elsewhere, since a stop may wait for workers.
+			ForkJoinPool.commonPool().execute(() -> current.stopAbnormally(() -> {
 			}));
 		}
 	}
@@ -135,11 +137,21 @@ public final class Queue {
 			before.cancel(false);
 		}
 		this.timeouts = this.runtime.timer()
-			.scheduleWithFixedDelay(() -> this.settler.timeOutOverdue(this.runtime.time()), period, period,
-					TimeUnit.NANOSECONDS);
+			.scheduleWithFixedDelay(this::timeOutOverdue, period, period, TimeUnit.NANOSECONDS);
+		this.failure = null;
+		this.dispatcher.start();
 		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
 				this.group, this.settings.workers().maxInFlight(),
 				this.settings.workers().virtual() ? "virtual" : "platform", this.settings.limits().window());
+	}
+
+	private void timeOutOverdue() {
+		try {
+			this.settler.timeOutOverdue(this.runtime.time());
+		}
+		catch (RuntimeException ex) {
+			LOGGER.error("Timeouts of queue '{}' were not all carried out; the next look follows", id(), ex);
+		}
 	}
 
 	/** Makes the consumer that the container uses of the one that Kafka made. */

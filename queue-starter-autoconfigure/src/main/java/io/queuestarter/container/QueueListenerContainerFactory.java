@@ -12,18 +12,22 @@ import org.springframework.kafka.config.KafkaListenerEndpoint;
 import org.springframework.kafka.config.MethodKafkaListenerEndpoint;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.BatchInterceptor;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
 
 import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.QueueListener;
 import io.queuestarter.handler.AnsweringHandlerMethodFactory;
 import io.queuestarter.handler.HandlerRunner;
 
 /**
- * Makes the containers of {@link io.queuestarter.QueueListener} methods. Spring Kafka
- * builds the adapter that resolves arguments and calls the method; it is called by
- * workers, while the container itself only polls.
+ * Makes the containers of {@link QueueListener} methods. Spring Kafka builds the adapter
+ * that resolves arguments and calls the method; it is called by workers, while the
+ * container itself only polls.
  */
 public final class QueueListenerContainerFactory extends ConcurrentKafkaListenerContainerFactory<byte[], byte[]> {
 
@@ -69,7 +73,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		QueueDefinition definition = this.definitions.find(endpoint.getId());
 		if (definition == null || !(endpoint instanceof MethodKafkaListenerEndpoint<?, ?> methodEndpoint)) {
 			throw new QueueConfigurationException(
-					"Listener '" + endpoint.getId() + "' names '" + io.queuestarter.QueueListener.CONTAINER_FACTORY
+					"Listener '" + endpoint.getId() + "' names '" + QueueListener.CONTAINER_FACTORY
 							+ "' but is no @QueueListener.",
 					"Annotate the method with @QueueListener, or name another container factory.");
 		}
@@ -116,6 +120,27 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 				: new ContainerProperties(Objects.requireNonNull(endpoint.getTopicPattern()));
 		return new QueueMessageListenerContainer(new QueueConsumerFactory(this.consumerFactory, queue), properties,
 				queue);
+	}
+
+	@Override
+	public void setRecordInterceptor(RecordInterceptor<byte[], byte[]> recordInterceptor) {
+		throw refused("a RecordInterceptor");
+	}
+
+	@Override
+	public void setBatchInterceptor(BatchInterceptor<byte[], byte[]> batchInterceptor) {
+		throw refused("a BatchInterceptor");
+	}
+
+	@Override
+	public void setCommonErrorHandler(CommonErrorHandler commonErrorHandler) {
+		throw refused("a CommonErrorHandler");
+	}
+
+	private static QueueConfigurationException refused(String what) {
+		return new QueueConfigurationException(
+				"'" + QueueListener.CONTAINER_FACTORY + "' was given " + what + ", which queues do not call.",
+				"Remove it; what happens to failed records is set by kafka-queue.*.retry and kafka-queue.*.dlq.");
 	}
 
 	private static Consumer<?, ?> guard(String id) {

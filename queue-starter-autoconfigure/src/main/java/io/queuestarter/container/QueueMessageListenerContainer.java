@@ -17,6 +17,9 @@ final class QueueMessageListenerContainer extends ConcurrentMessageListenerConta
 	/** Time for the last commit and the consumer's close, beside the drain. */
 	private static final Duration CLOSE_MARGIN = Duration.ofSeconds(20);
 
+	/** Time between two tries while the broker denies access. */
+	private static final Duration AUTHORIZATION_PAUSE = Duration.ofSeconds(10);
+
 	private final Queue queue;
 
 	private final IntakeListener listener = new IntakeListener();
@@ -48,6 +51,10 @@ final class QueueMessageListenerContainer extends ConcurrentMessageListenerConta
 		properties.setMicrometerEnabled(false);
 		properties.setObservationEnabled(false);
 		properties.setShutdownTimeout(this.queue.settings().drainTimeout().plus(CLOSE_MARGIN).toMillis());
+		if (properties.getAuthExceptionRetryInterval() == null) {
+			properties.setAuthExceptionRetryInterval(AUTHORIZATION_PAUSE);
+		}
+		setCommonErrorHandler(new QueueErrorHandler(this.queue.id()));
 		setRecordInterceptor(null);
 		setBatchInterceptor(null);
 	}

@@ -186,6 +186,22 @@ public final class Dispatcher<T> {
 	}
 
 	/**
+	 * Takes tasks again after {@link #stop()}.
+	 */
+	public void start() {
+		int start;
+		this.lock.lock();
+		try {
+			this.stopped = false;
+			start = reserve();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		start(start);
+	}
+
+	/**
 	 * Takes no further task; running ones go on, waiting ones stay.
 	 */
 	public void stop() {

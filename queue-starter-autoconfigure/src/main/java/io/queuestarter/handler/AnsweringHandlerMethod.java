@@ -2,6 +2,7 @@ package io.queuestarter.handler;
 
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,9 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 	private void await(Attempt attempt, CompletionStage<?> stage) {
 		attempt.awaitAnswer();
 		if (stage instanceof Future<?> future) {
-			attempt.onCancel(() -> future.cancel(true));
+			// What depends on the future is user code, which neither timer nor consumer
+			// thread runs.
+			attempt.onCancel(() -> ForkJoinPool.commonPool().execute(() -> future.cancel(true)));
 		}
 		stage.whenComplete((value, error) -> {
 			if (error == null) {

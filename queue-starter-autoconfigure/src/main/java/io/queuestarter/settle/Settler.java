@@ -32,6 +32,8 @@ public final class Settler implements Answers {
 
 	private static final Logger LOGGER = LoggerFactory.getLogger(Settler.class);
 
+	private static final Duration MAX_DELAY = Duration.ofDays(1);
+
 	private final int maxAttempts;
 
 	private final Backoff backoff;
@@ -178,7 +180,8 @@ public final class Settler implements Answers {
 		}
 	}
 
-	private void retry(Attempt attempt, Duration delay, Throwable cause) {
+	private void retry(Attempt attempt, Duration wanted, Throwable cause) {
+		Duration delay = (wanted.compareTo(MAX_DELAY) < 0) ? wanted : MAX_DELAY;
 		if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.BACKOFF)) {
 			this.outcomes.retried();
 			LOGGER.debug("{} failed and is tried again in {}", attempt, delay, cause);
