@@ -46,23 +46,21 @@ class ArchitectureTests {
 	private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
 	// @formatter:off
 		Map.entry("", Set.of()),
-		Map.entry("context", Set.of("")),
 		Map.entry("ledger", Set.of()),
-		Map.entry("delivery", Set.of("", "ledger", "dispatch")),
 		Map.entry("dispatch", Set.of("")),
-		Map.entry("intake", Set.of("", "context", "ledger", "delivery", "dispatch")),
+		Map.entry("delivery", Set.of("", "ledger", "dispatch")),
+		Map.entry("intake", Set.of("", "ledger", "delivery", "dispatch")),
 		Map.entry("handler", Set.of("", "delivery", "dispatch")),
 		Map.entry("retry", Set.of("", "delivery", "dispatch")),
-		Map.entry("deadletter", Set.of("", "context", "ledger", "delivery", "handler")),
-		Map.entry("settle", Set.of("", "ledger", "delivery", "dispatch", "handler", "retry", "deadletter")),
-		Map.entry("blockage", Set.of("", "ledger", "delivery", "settle")),
+		Map.entry("deadletter", Set.of("", "delivery")),
+		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter")),
 		Map.entry("commit", Set.of("", "ledger", "delivery")),
-		Map.entry("container", Set.of("", "context", "ledger", "delivery", "dispatch", "intake", "handler", "retry",
-				"deadletter", "settle", "blockage", "commit")),
+		Map.entry("container", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry", "deadletter",
+				"settle", "commit")),
 		Map.entry("observe", Set.of("", "deadletter", "settle", "container")),
 		Map.entry("actuate", Set.of("", "deadletter", "settle", "container", "observe")),
-		Map.entry("autoconfigure", Set.of("", "context", "ledger", "delivery", "dispatch", "intake", "handler", "retry",
-				"deadletter", "settle", "blockage", "commit", "container", "observe", "actuate"))
+		Map.entry("autoconfigure", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry",
+				"deadletter", "settle", "commit", "container", "observe", "actuate"))
 	// @formatter:on
 	);
 
