@@ -1,20 +1,25 @@
 package io.queuestarter.ledger;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Optional;
+import java.util.zip.CRC32C;
 
 /**
  * Writes the offsets settled above a watermark as the metadata of a Kafka commit, and
  * reads them back. <em>Thread-safe.</em>
  * <p>
  * The text is a mark of format and version, one letter for the encoding, and Base64url
- * without padding. Of run lengths (pairs of unsettled and settled lengths from the
- * watermark on, as variable-length integers) and a bitmap (one bit per offset from the
- * watermark on) the shorter one is written. It never exceeds the broker's default limit
- * of 4,096 characters ({@code offset.metadata.max.bytes}); what does not fit is cut off
- * at the far end, so that offsets beyond are delivered again rather than lost.
+ * without padding of a checksum and the set. The checksum covers the watermark too:
+ * offsets count from there, so a text that a tool copied beside another offset, as tools
+ * that translate offsets between clusters do, must not be believed. Of run lengths (pairs
+ * of unsettled and settled lengths from the watermark on, as variable-length integers)
+ * and a bitmap (one bit per offset from the watermark on) the shorter one is written. It
+ * never exceeds the broker's default limit of 4,096 characters
+ * ({@code offset.metadata.max.bytes}); what does not fit is cut off at the far end, so
+ * that offsets beyond are delivered again rather than lost.
  */
 public final class AckedSetCodec {
 
@@ -29,7 +34,9 @@ public final class AckedSetCodec {
 
 	private static final char BITMAP = 'b';
 
-	private static final int MAX_BYTES = (MAX_LENGTH - MARK.length() - 1) / 4 * 3;
+	private static final int CHECKSUM_BYTES = Integer.BYTES;
+
+	private static final int MAX_BYTES = (MAX_LENGTH - MARK.length() - 1) / 4 * 3 - CHECKSUM_BYTES;
 
 	private AckedSetCodec() {
 	}
@@ -49,17 +56,21 @@ public final class AckedSetCodec {
 		boolean useRuns = (runs.upTo() != bitmap.upTo()) ? runs.upTo() > bitmap.upTo()
 				: runs.length() <= bitmap.length();
 		Bytes best = useRuns ? runs : bitmap;
-		String body = new String(
-				Base64.getUrlEncoder().withoutPadding().encode(Arrays.copyOf(best.content(), best.length())),
+		char encoding = useRuns ? RUNS : BITMAP;
+		ByteBuffer body = ByteBuffer.allocate(CHECKSUM_BYTES + best.length())
+			.putInt(checksum(watermark, encoding, ByteBuffer.wrap(best.content(), 0, best.length())))
+			.put(best.content(), 0, best.length());
+		String text = new String(Base64.getUrlEncoder().withoutPadding().encode(body.array()),
 				StandardCharsets.ISO_8859_1);
-		return new Encoded(MARK + (useRuns ? RUNS : BITMAP) + body, best.upTo() < settled.last(settled.size() - 1));
+		return new Encoded(MARK + encoding + text, best.upTo() < settled.last(settled.size() - 1));
 	}
 
 	/**
 	 * Decodes a set.
 	 * @param watermark the offset that was committed with the text
 	 * @param metadata the text; empty means an empty set
-	 * @return the set, or nothing if the text was not written by this codec or is damaged
+	 * @return the set, or nothing if the text was not written by this codec, is damaged,
+	 * or was written for another watermark
 	 */
 	public static Optional<OffsetRanges> decode(long watermark, String metadata) {
 		if (metadata.isEmpty()) {
@@ -69,8 +80,14 @@ public final class AckedSetCodec {
 			return Optional.empty();
 		}
 		try {
-			byte[] content = Base64.getUrlDecoder().decode(metadata.substring(MARK.length() + 1));
-			return switch (metadata.charAt(MARK.length())) {
+			char encoding = metadata.charAt(MARK.length());
+			ByteBuffer body = ByteBuffer.wrap(Base64.getUrlDecoder().decode(metadata.substring(MARK.length() + 1)));
+			if (body.remaining() <= CHECKSUM_BYTES || body.getInt() != checksum(watermark, encoding, body.slice())) {
+				return Optional.empty();
+			}
+			byte[] content = new byte[body.remaining()];
+			body.get(content);
+			return switch (encoding) {
 				case RUNS -> Optional.of(readRuns(watermark, content));
 				case BITMAP -> Optional.of(readBitmap(watermark, content));
 				default -> Optional.empty();
@@ -79,6 +96,13 @@ public final class AckedSetCodec {
 		catch (IllegalArgumentException | ArithmeticException ex) {
 			return Optional.empty();
 		}
+	}
+
+	private static int checksum(long watermark, char encoding, ByteBuffer content) {
+		CRC32C checksum = new CRC32C();
+		checksum.update(ByteBuffer.allocate(Long.BYTES + Character.BYTES).putLong(watermark).putChar(encoding).flip());
+		checksum.update(content);
+		return (int) checksum.getValue();
 	}
 
 	private static Bytes runs(long watermark, OffsetRanges settled) {

@@ -163,7 +163,8 @@ public final class OffsetRanges {
 		 * @return the set of all offsets added
 		 */
 		public OffsetRanges build() {
-			return (this.ranges == 0) ? EMPTY : new OffsetRanges(this.bounds, this.ranges);
+			return (this.ranges == 0) ? EMPTY
+					: new OffsetRanges(Arrays.copyOf(this.bounds, 2 * this.ranges), this.ranges);
 		}
 
 	}
