@@ -69,9 +69,8 @@ public final class Assignment {
 
 	void settled(Delivery delivery) {
 		released(delivery);
-		boolean head = this.ledger.isHead(delivery.sequence);
 		this.ledger.settle(delivery.sequence);
-		if (head) {
+		if (this.ledger.isHead(delivery.sequence)) {
 			this.headListener.run();
 		}
 	}

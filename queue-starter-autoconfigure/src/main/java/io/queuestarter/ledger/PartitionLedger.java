@@ -26,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * words, so the tail never reaches a word that the head has not left; and since a
  * sequence is settled once, no bit is set in a word that was cleared.
  *
+ * Whoever settles a sequence looks afterwards whether it holds the head, to tell the
+ * consumer thread; and that thread, having moved the head, looks at the bit of the new
+ * head once more. So one of the two always sees the other.
+ *
  * The watermark is the offset of the head, or the next offset if nothing is tracked.
  */
 public final class PartitionLedger<E> {
@@ -133,12 +137,14 @@ public final class PartitionLedger<E> {
 	 * Settles a sequence and lets go of its entry. Thread-safe; never blocks; to be
 	 * called at most once for a sequence.
 	 * @param sequence what {@link #append} returned
+	 * @throws IllegalStateException if the sequence is not in the window: never appended,
+	 * or passed by the head
 	 */
 	public void settle(long sequence) {
 		AtomicReferenceArray<@Nullable E> ring = this.entries;
 		AtomicLongArray words = this.bits;
-		if (ring == null || words == null) {
-			throw new IllegalStateException("Sequence " + sequence + " was never appended");
+		if (ring == null || words == null || sequence < this.head || sequence >= this.tail) {
+			throw new IllegalStateException("Sequence " + sequence + " is not in the window");
 		}
 		int index = index(sequence);
 		ring.lazySet(index, null);
@@ -157,24 +163,38 @@ public final class PartitionLedger<E> {
 	public long advance() {
 		AtomicLongArray words = this.bits;
 		if (words != null) {
-			long position = this.head;
 			long end = this.tail;
-			while (position < end) {
-				int index = index(position);
-				int bit = index % WORD;
-				int run = Long.numberOfTrailingZeros(~(words.get(index / WORD) >>> bit));
-				long reached = Math.min(position + Math.min(run, WORD - bit), end);
-				if (reached == position) {
-					break;
-				}
-				if (reached / WORD != position / WORD) {
-					words.set(index / WORD, 0);
-				}
-				position = reached;
+			long position;
+			do {
+				position = passSettled(words, this.head, end);
+				this.head = position;
 			}
-			this.head = position;
+			while (position < end && isSettled(words, position));
 		}
 		return watermark();
+	}
+
+	private long passSettled(AtomicLongArray words, long from, long end) {
+		long position = from;
+		while (position < end) {
+			int index = index(position);
+			int bit = index % WORD;
+			int run = Long.numberOfTrailingZeros(~(words.get(index / WORD) >>> bit));
+			long reached = Math.min(position + Math.min(run, WORD - bit), end);
+			if (reached == position) {
+				break;
+			}
+			if (reached / WORD != position / WORD) {
+				words.set(index / WORD, 0);
+			}
+			position = reached;
+		}
+		return position;
+	}
+
+	private boolean isSettled(AtomicLongArray words, long sequence) {
+		int index = index(sequence);
+		return (words.get(index / WORD) & (1L << index)) != 0;
 	}
 
 	/**
@@ -238,8 +258,9 @@ public final class PartitionLedger<E> {
 	}
 
 	/**
-	 * Whether the sequence holds the watermark. Thread-safe; the answer may be late by a
-	 * moment.
+	 * Whether the sequence holds the watermark. Thread-safe. Asked after
+	 * {@link #settle(long)} the answer is {@code false} only if {@link #advance()} has
+	 * seen or will see the sequence settled without being told.
 	 * @param sequence what {@link #append} returned
 	 * @return {@code true} if it was the head at the last {@link #advance()}
 	 */
@@ -289,11 +310,11 @@ public final class PartitionLedger<E> {
 		if (column != null && words != null && this.head < end) {
 			long previous = watermark() - 1;
 			for (long sequence = this.head; sequence < end; sequence++) {
-				int index = index(sequence);
-				if ((words.get(index / WORD) & (1L << index)) != 0) {
-					ranges.add(previous + 1, column[index]);
+				long offset = column[index(sequence)];
+				if (isSettled(words, sequence)) {
+					ranges.add(previous + 1, offset);
 				}
-				previous = column[index];
+				previous = offset;
 			}
 		}
 		ranges.addAllFrom(this.restored, this.next);
