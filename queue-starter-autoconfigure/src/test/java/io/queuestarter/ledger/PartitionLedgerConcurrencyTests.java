@@ -31,8 +31,8 @@ class PartitionLedgerConcurrencyTests {
 	@MethodSource("io.queuestarter.testkit.Threads#kinds")
 	void watermarkNeverPassesAnUnsettledRecordAndEndsAtTheEnd(ThreadFactory threads) throws Exception {
 		SplittableRandom random = Seeds.random("PartitionLedgerConcurrencyTests");
-		for (int window : new int[] { 1, 65, 1000 }) {
-			new Run(window, Math.min(RECORDS, window * 3_000), threads, random).run();
+		for (int window : new int[] { 1, 2, 3, 65, 1000 }) {
+			new Run(window, (window < 65) ? RECORDS / 5 : RECORDS, threads, random).run();
 		}
 	}
 

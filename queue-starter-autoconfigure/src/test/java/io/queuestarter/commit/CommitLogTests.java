@@ -1,0 +1,197 @@
+package io.queuestarter.commit;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.Test;
+
+import io.queuestarter.delivery.Assignment;
+import io.queuestarter.delivery.ByteBudget;
+import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.ledger.AckedSetCodec;
+import io.queuestarter.ledger.OffsetRanges;
+import io.queuestarter.testkit.Records;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class CommitLogTests {
+
+	private static final long INTERVAL = Duration.ofSeconds(1).toNanos();
+
+	private static final long REPEAT = Duration.ofMillis(100).toNanos();
+
+	private static final TopicPartition PARTITION = Records.partition(0);
+
+	private final CommitLog log = new CommitLog(INTERVAL, 0);
+
+	@Test
+	void commitIsDueAfterTheInterval() {
+		assertThat(this.log.nanosUntilDue(0)).isEqualTo(INTERVAL);
+		assertThat(this.log.nanosUntilDue(INTERVAL)).isZero();
+		assertThat(this.log.nanosUntilDue(INTERVAL + 5)).isEqualTo(-5);
+	}
+
+	@Test
+	void atMostOneCommitIsInFlight() {
+		this.log.attempted(INTERVAL, true);
+		assertThat(this.log.nanosUntilDue(100 * INTERVAL)).isEqualTo(Long.MAX_VALUE);
+
+		this.log.succeeded(Map.of());
+
+		assertThat(this.log.nanosUntilDue(INTERVAL)).isEqualTo(INTERVAL);
+	}
+
+	@Test
+	void lookThatFoundNothingWaitsForTheInterval() {
+		this.log.attempted(INTERVAL, false);
+
+		assertThat(this.log.nanosUntilDue(INTERVAL)).isEqualTo(INTERVAL);
+	}
+
+	@Test
+	void failedCommitIsRepeatedSoonButNotAtOnce() {
+		this.log.attempted(INTERVAL, true);
+
+		this.log.failed();
+
+		assertThat(this.log.nanosUntilDue(INTERVAL)).isEqualTo(REPEAT);
+		assertThat(this.log.failures()).isOne();
+		this.log.attempted(INTERVAL + REPEAT, true);
+		this.log.failed();
+		assertThat(this.log.nanosUntilDue(INTERVAL + REPEAT)).isEqualTo(REPEAT);
+		assertThat(this.log.failures()).isEqualTo(2);
+		this.log.attempted(INTERVAL + 2 * REPEAT, true);
+		this.log.succeeded(Map.of());
+		assertThat(this.log.nanosUntilDue(INTERVAL + 2 * REPEAT)).isEqualTo(INTERVAL);
+		assertThat(this.log.failures()).isZero();
+	}
+
+	@Test
+	void intervalShorterThanThePauseIsKeptAfterAFailure() {
+		CommitLog quick = new CommitLog(REPEAT / 2, 0);
+		quick.attempted(0, true);
+
+		quick.failed();
+
+		assertThat(quick.nanosUntilDue(0)).isEqualTo(REPEAT / 2);
+	}
+
+	@Test
+	void changesCarryWatermarkAndSettledSet() {
+		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, new OffsetAndMetadata(5));
+		assertThat(changes(assignment)).isEmpty();
+
+		assignment.ledger().appendSettled(5);
+		assignment.admit(Records.record(PARTITION, 6, 10), 0);
+		assignment.ledger().appendSettled(7);
+		assignment.ledger().advance();
+
+		OffsetAndMetadata change = changes(assignment).get(PARTITION);
+		assertThat(change).isNotNull();
+		assertThat(change.offset()).isEqualTo(6);
+		assertThat(AckedSetCodec.decode(6, change.metadata()).orElseThrow()).hasToString("[7-7]");
+	}
+
+	@Test
+	void changeOfTheSettledSetAloneIsAChange() {
+		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, new OffsetAndMetadata(5));
+		assignment.admit(Records.record(PARTITION, 5, 10), 0);
+		assertThat(changes(assignment)).isEmpty();
+
+		assignment.ledger().appendSettled(6);
+
+		assertThat(changes(assignment)).containsOnlyKeys(PARTITION);
+	}
+
+	@Test
+	void contentIsComparedWithWhatTheBrokerAcknowledgedLast() {
+		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, null);
+		assertThat(this.log.committed(PARTITION)).isEqualTo(-1);
+		Map<TopicPartition, OffsetAndMetadata> changes = changes(assignment);
+		assertThat(changes).containsEntry(PARTITION, new OffsetAndMetadata(5));
+
+		this.log.attempted(0, true);
+		this.log.failed();
+		assertThat(changes(assignment)).isEqualTo(changes);
+		this.log.attempted(REPEAT, true);
+		this.log.succeeded(changes);
+
+		assertThat(changes(assignment)).isEmpty();
+		assertThat(this.log.committed(PARTITION)).isEqualTo(5);
+	}
+
+	@Test
+	void setTakenOverUnchangedIsNotCommittedAgain() {
+		OffsetRanges settled = ranges(7, 9);
+		String metadata = AckedSetCodec.encode(5, settled).text();
+		this.log.assign(PARTITION, new OffsetAndMetadata(5, metadata));
+
+		Assignment assignment = assignment(5, AckedSetCodec.decode(5, metadata).orElseThrow());
+
+		assertThat(changes(assignment)).isEmpty();
+	}
+
+	@Test
+	void foreignMetadataIsReplaced() {
+		this.log.assign(PARTITION, new OffsetAndMetadata(5, "hello"));
+
+		assertThat(changes(assignment(5, OffsetRanges.EMPTY))).containsEntry(PARTITION, new OffsetAndMetadata(5));
+	}
+
+	@Test
+	void unknownWatermarkIsNotCommitted() {
+		this.log.assign(PARTITION, null);
+
+		assertThat(changes(assignment(-1, OffsetRanges.EMPTY))).isEmpty();
+	}
+
+	@Test
+	void acknowledgementOfAPartitionClosedMeanwhileIsIgnored() {
+		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, null);
+		Map<TopicPartition, OffsetAndMetadata> changes = changes(assignment);
+		this.log.attempted(0, true);
+
+		this.log.close(PARTITION);
+		this.log.succeeded(changes);
+
+		assertThat(this.log.committed(PARTITION)).isEqualTo(-1);
+		assertThat(this.log.nanosUntilDue(INTERVAL)).isZero();
+	}
+
+	@Test
+	void newAssignmentBeginsWithWhatTheBrokerAnswers() {
+		this.log.assign(PARTITION, new OffsetAndMetadata(100));
+		this.log.close(PARTITION);
+
+		this.log.assign(PARTITION, new OffsetAndMetadata(120));
+
+		assertThat(this.log.committed(PARTITION)).isEqualTo(120);
+		assertThat(changes(assignment(120, OffsetRanges.EMPTY))).isEmpty();
+	}
+
+	private Map<TopicPartition, OffsetAndMetadata> changes(Assignment assignment) {
+		return this.log.changes(List.of(assignment));
+	}
+
+	private static Assignment assignment(long watermark, OffsetRanges restored) {
+		ByteBudget common = new ByteBudget(1 << 20, () -> {
+		});
+		return Records.assignment(new Dispatcher<>(1, 0, Runnable::run, (task, slot) -> true, () -> {
+		}), watermark, restored, common, () -> {
+		});
+	}
+
+	private static OffsetRanges ranges(long first, long last) {
+		OffsetRanges.Builder ranges = new OffsetRanges.Builder();
+		ranges.add(first, last);
+		return ranges.build();
+	}
+
+}
