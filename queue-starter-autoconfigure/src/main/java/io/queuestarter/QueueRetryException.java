@@ -43,7 +43,7 @@ public class QueueRetryException extends QueueException {
 	 * Time to wait before the next attempt.
 	 * @return the delay, never negative
 	 */
-	public Duration getDelay() {
+	public final Duration getDelay() {
 		return this.delay;
 	}
 
