@@ -12,6 +12,8 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.KafkaHeaders;
 
+import io.queuestarter.handler.Failures;
+
 /**
  * Headers that a dead letter carries behind those of its record. Where Spring Kafka has a
  * name for a fact, name and format are Spring Kafka's, so that tools for its dead letters
@@ -65,7 +67,7 @@ public final class DeadLetterHeaders {
 
 	private static void describe(Throwable error, Headers headers) {
 		headers.add(KafkaHeaders.DLT_EXCEPTION_FQCN, text(error.getClass().getName()));
-		Throwable cause = error.getCause();
+		Throwable cause = Failures.causeOf(error);
 		if (cause != null) {
 			headers.add(KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, text(cause.getClass().getName()));
 		}
@@ -80,7 +82,7 @@ public final class DeadLetterHeaders {
 		try {
 			return error.getMessage();
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			return "(no message: " + ex.getClass().getName() + ")";
 		}
 	}
@@ -90,7 +92,7 @@ public final class DeadLetterHeaders {
 		try {
 			error.printStackTrace(new PrintWriter(trace));
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			trace.append("(no stack trace: ").append(ex.getClass().getName()).append(')');
 		}
 		return trace.toString();

@@ -3,6 +3,7 @@ package io.queuestarter.handler;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.converter.ConversionException;
 import org.springframework.messaging.MessageHandlingException;
@@ -14,6 +15,9 @@ import org.springframework.messaging.handler.invocation.MethodArgumentResolution
  */
 public final class Failures {
 
+	/** How deep an exception is looked into; its causes may form a circle. */
+	private static final int MAX_DEPTH = 20;
+
 	private Failures() {
 	}
 
@@ -24,12 +28,28 @@ public final class Failures {
 	 */
 	public static Throwable unwrap(Throwable error) {
 		Throwable current = error;
-		Throwable cause = current.getCause();
-		while (cause != null && isWrapper(current, cause)) {
+		for (int depth = 0; depth < MAX_DEPTH; depth++) {
+			Throwable cause = causeOf(current);
+			if (cause == null || !isWrapper(current, cause)) {
+				return current;
+			}
 			current = cause;
-			cause = current.getCause();
 		}
 		return current;
+	}
+
+	/**
+	 * Cause of an exception, whatever its class makes of the question.
+	 * @param error an exception
+	 * @return its cause, or {@code null} if there is none or it cannot be told
+	 */
+	public static @Nullable Throwable causeOf(Throwable error) {
+		try {
+			return error.getCause();
+		}
+		catch (Throwable ex) {
+			return null;
+		}
 	}
 
 	private static boolean isWrapper(Throwable error, Throwable cause) {
@@ -65,11 +85,11 @@ public final class Failures {
 	 */
 	public static boolean isOutOfMemory(Throwable error) {
 		Throwable current = error;
-		for (int depth = 0; current != null && depth < 20; depth++) {
+		for (int depth = 0; current != null && depth < MAX_DEPTH; depth++) {
 			if (current instanceof OutOfMemoryError) {
 				return true;
 			}
-			current = current.getCause();
+			current = causeOf(current);
 		}
 		return false;
 	}

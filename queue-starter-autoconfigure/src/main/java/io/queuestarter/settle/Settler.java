@@ -184,8 +184,9 @@ public final class Settler implements Answers {
 		Duration delay = (wanted.compareTo(MAX_DELAY) < 0) ? wanted : MAX_DELAY;
 		if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.BACKOFF)) {
 			this.outcomes.retried();
-			LOGGER.debug("{} failed and is tried again in {}", attempt, delay, cause);
 			this.retries.schedule(attempt.delivery(), delay);
+			// Last, since the cause may throw when it is asked for its message.
+			LOGGER.debug("{} failed and is tried again in {}", attempt, delay, cause);
 		}
 	}
 
