@@ -3,12 +3,15 @@ package io.queuestarter.deadletter;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
@@ -42,7 +45,9 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 	@Override
 	public void ensure(String source, String deadLetterTopic) throws Exception {
 		try (Admin admin = Admin.create(this.properties)) {
-			if (describe(admin, deadLetterTopic).isPresent()) {
+			Optional<TopicDescription> existing = describe(admin, deadLetterTopic);
+			if (existing.isPresent()) {
+				warnIfDenied(existing.get());
 				return;
 			}
 			int partitions = describe(admin, source).map((topic) -> topic.partitions().size()).orElse(1);
@@ -55,9 +60,19 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 		}
 	}
 
+	/** Only warns: what a broker says of rights is no proof, a write is. */
+	private static void warnIfDenied(TopicDescription topic) {
+		Set<AclOperation> operations = topic.authorizedOperations();
+		if (operations != null && !operations.isEmpty() && !operations.contains(AclOperation.WRITE)) {
+			LOGGER.warn("Dead-letter topic '{}' may not be written by this application, records that fail will be "
+					+ "held; grant it WRITE on the topic", topic.name());
+		}
+	}
+
 	private static Optional<TopicDescription> describe(Admin admin, String topic) throws Exception {
 		try {
-			return Optional.ofNullable(admin.describeTopics(List.of(topic))
+			DescribeTopicsOptions options = new DescribeTopicsOptions().includeAuthorizedOperations(true);
+			return Optional.ofNullable(admin.describeTopics(List.of(topic), options)
 				.allTopicNames()
 				.get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
 				.get(topic));

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.queuestarter.QueueException;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 
@@ -161,7 +162,8 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	private void failed(Letter letter, String topic, Exception error) {
 		this.failures.increment();
-		this.problem = error.getClass().getSimpleName() + " for '" + topic + "'";
+		this.problem = (error instanceof QueueException) ? error.getMessage()
+				: error.getClass().getSimpleName() + " for '" + topic + "'";
 		if (error instanceof RecordTooLargeException) {
 			Duration pause = this.settings.maxPause();
 			LOGGER.error("{} is too large for '{}' and stays held: raise the topic's max.message.bytes; "
