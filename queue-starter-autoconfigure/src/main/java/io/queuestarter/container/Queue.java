@@ -110,13 +110,14 @@ public final class Queue {
 	private void outOfMemory(Throwable error) {
 		this.failure = error;
 		this.dispatcher.stop();
-		LOGGER.error("Queue '{}' stops: the process ran out of memory; its records are delivered again", id(), error);
 		MessageListenerContainer current = this.container;
 		if (current != null) {
 			// Elsewhere, since a stop may wait for workers.
 			ForkJoinPool.commonPool().execute(() -> current.stopAbnormally(() -> {
 			}));
 		}
+		// Last, since it needs memory.
+		LOGGER.error("Queue '{}' stops: the process ran out of memory; its records are delivered again", id(), error);
 	}
 
 	Settler settler() {
