@@ -17,7 +17,8 @@ import org.springframework.kafka.annotation.KafkaListener;
  * payload, {@code @Header} values, a {@code Message} or a {@code ConsumerRecord}. It may
  * also take a {@link QueueContext}, or Spring Kafka's {@code Acknowledgment} for this one
  * record; with an {@code Acknowledgment} parameter the record is settled by
- * {@code acknowledge()} alone and no longer by the method's return.
+ * {@code acknowledge()} alone and no longer by the method's return or result. The Kafka
+ * {@code Consumer} is not to be had: a method that asks for it fails start-up.
  * <p>
  * A method that returns {@code void} settles the record when it returns. A method that
  * returns a {@code CompletionStage}, a {@code Mono}, or is a Kotlin {@code suspend}

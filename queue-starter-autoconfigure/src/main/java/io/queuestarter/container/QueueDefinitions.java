@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
+import org.apache.kafka.clients.consumer.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -77,6 +78,11 @@ public final class QueueDefinitions implements AnnotationEnhancer {
 		if (Arrays.stream(method.getParameterTypes()).anyMatch(QueueDefinitions::isBatch)) {
 			throw new QueueConfigurationException("Queue method " + name + " takes a batch of records.",
 					"Take one record: its payload, a Message or a ConsumerRecord.");
+		}
+		if (Arrays.stream(method.getParameterTypes()).anyMatch(Consumer.class::isAssignableFrom)) {
+			throw new QueueConfigurationException("Queue method " + name + " takes the Kafka consumer.",
+					"Remove the parameter: handlers run beside the consumer's thread. Take a QueueContext or an "
+							+ "Acknowledgment to settle the record.");
 		}
 		try {
 			AnsweringHandlerMethodFactory.check(method);
