@@ -105,7 +105,8 @@ public final class PartDecoder {
 			Throwable cause = SerializationUtils.byteArrayToDeserializationException(LOGGER, after);
 			throw new UndecodableRecordException(this.part, deserializer.getClass().getName(), cause);
 		}
-		return decoded;
+		// A handler that takes bytes may write to them.
+		return (decoded == data && data != null) ? data.clone() : decoded;
 	}
 
 }
