@@ -58,6 +58,9 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	/** Worker thread only. */
 	private boolean awaited;
 
+	/** Volatile; set before any other thread can tell of a failure. */
+	private volatile boolean called;
+
 	Attempt(Delivery delivery, ConsumerRecord<byte[], byte[]> record, int number, Answers answers, int slot,
 			TimeSource time, long timeoutNanos) {
 		this.delivery = delivery;
@@ -98,6 +101,21 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	 */
 	public boolean isAwaited() {
 		return this.awaited;
+	}
+
+	/**
+	 * Notes that the handler was called: its arguments could be made of the record.
+	 */
+	public void called() {
+		this.called = true;
+	}
+
+	/**
+	 * Whether the handler was called.
+	 * @return {@code false} if a failure of this attempt is one of its arguments
+	 */
+	public boolean isCalled() {
+		return this.called;
 	}
 
 	/**

@@ -1,6 +1,5 @@
 package io.queuestarter.handler;
 
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
@@ -34,8 +33,8 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 
 	@Override
 	public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArgs) throws Exception {
-		Object result = this.delegate.invoke(message, providedArgs);
 		Attempt attempt = attemptAmong(providedArgs);
+		Object result = invoke(attempt, message, providedArgs);
 		switch (this.kind) {
 			case RETURN -> {
 				// The return is the answer.
@@ -51,6 +50,39 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 		return null;
 	}
 
+	private @Nullable Object invoke(Attempt attempt, Message<?> message, @Nullable Object[] providedArgs)
+			throws Exception {
+		try {
+			Object result = this.delegate.invoke(message, providedArgs);
+			attempt.called();
+			return result;
+		}
+		catch (Exception ex) {
+			if (!isOfArguments(ex)) {
+				attempt.called();
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Whether an exception comes from the resolution of the arguments. Types do not tell,
+	 * since the method itself may throw the same ones; where it was created does.
+	 */
+	private static boolean isOfArguments(Exception error) {
+		boolean arguments = false;
+		for (StackTraceElement frame : error.getStackTrace()) {
+			if (frame.getClassName().equals(AnsweringHandlerMethod.class.getName())) {
+				return arguments;
+			}
+			if (frame.getClassName().endsWith(InvocableHandlerMethod.class.getSimpleName())) {
+				arguments = frame.getMethodName().equals("getMethodArgumentValues")
+						|| (arguments && frame.getMethodName().equals("invoke"));
+			}
+		}
+		return false;
+	}
+
 	private void await(Attempt attempt, CompletionStage<?> stage) {
 		attempt.awaitAnswer();
 		if (stage instanceof Future<?> future) {
@@ -63,8 +95,7 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 				this.answers.handled(attempt);
 			}
 			else {
-				Throwable cause = error.getCause();
-				this.answers.failed(attempt, (error instanceof CompletionException && cause != null) ? cause : error);
+				this.answers.failed(attempt, error);
 			}
 		});
 	}

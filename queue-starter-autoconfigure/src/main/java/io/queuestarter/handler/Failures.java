@@ -70,7 +70,7 @@ public final class Failures {
 	/**
 	 * Whether an exception tells that the method could not be called with the record: its
 	 * payload did not convert or validate, or a required header is missing.
-	 * @param error an unwrapped exception
+	 * @param error an unwrapped exception of an attempt whose handler was not called
 	 * @return {@code true} if no attempt can succeed
 	 */
 	public static boolean isUnprocessable(Throwable error) {

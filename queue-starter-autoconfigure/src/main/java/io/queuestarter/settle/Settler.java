@@ -96,7 +96,7 @@ public final class Settler implements Answers {
 			else if (Failures.isUndecodable(cause)) {
 				park(attempt, DeadLetterReason.UNDECODABLE, cause);
 			}
-			else if (Failures.isUnprocessable(cause)) {
+			else if (!attempt.isCalled() && Failures.isUnprocessable(cause)) {
 				park(attempt, DeadLetterReason.UNPROCESSABLE, cause);
 			}
 			else {
