@@ -22,8 +22,9 @@ import org.springframework.kafka.annotation.KafkaListener;
  * <p>
  * A method that returns {@code void} settles the record when it returns. A method that
  * returns a {@code CompletionStage}, a {@code Mono}, or is a Kotlin {@code suspend}
- * function settles it when the result completes. A {@code null} future is a failure. Any
- * exception is a failed attempt, also one of an {@link Error}'s kind; an
+ * function settles it when the result completes. A {@code null} future is a failure.
+ * Results that nobody would await, such as a {@code Flux} or a plain {@code Future}, fail
+ * start-up. Any exception is a failed attempt, also one of an {@link Error}'s kind; an
  * {@link OutOfMemoryError} stops the queue and leaves the record to be delivered again.
  * <p>
  * Every attribute is a string so that placeholders (<code>${...}</code>) and SpEL

@@ -22,12 +22,15 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 
 	private final ResultKind kind;
 
+	private final boolean acknowledging;
+
 	private final Answers answers;
 
 	AnsweringHandlerMethod(InvocableHandlerMethod delegate, ResultKind kind, Answers answers) {
 		super(delegate.getBean(), delegate.getMethod());
 		this.delegate = delegate;
 		this.kind = kind;
+		this.acknowledging = ResultKind.takesAcknowledgment(delegate.getMethod());
 		this.answers = answers;
 	}
 
@@ -35,7 +38,8 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 	public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArgs) throws Exception {
 		Attempt attempt = attemptAmong(providedArgs);
 		Object result = invoke(attempt, message, providedArgs);
-		switch (this.kind) {
+		ResultKind given = this.kind.given(result);
+		switch (given) {
 			case RETURN -> {
 				// The return is the answer.
 			}
@@ -44,7 +48,7 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 				if (result == null) {
 					throw new NullPointerException(getMethod() + " returned null instead of a result to wait for");
 				}
-				await(attempt, this.kind.toStage(result));
+				await(attempt, given.toStage(result));
 			}
 		}
 		return null;
@@ -91,11 +95,11 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 			attempt.onCancel(() -> ForkJoinPool.commonPool().execute(() -> future.cancel(true)));
 		}
 		stage.whenComplete((value, error) -> {
-			if (error == null) {
-				this.answers.handled(attempt);
-			}
-			else {
+			if (error != null) {
 				this.answers.failed(attempt, error);
+			}
+			else if (!this.acknowledging) {
+				this.answers.handled(attempt);
 			}
 		});
 	}

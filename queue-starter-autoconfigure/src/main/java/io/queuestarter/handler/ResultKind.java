@@ -5,7 +5,9 @@ import java.util.Arrays;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.util.ClassUtils;
 import reactor.core.publisher.Mono;
@@ -40,11 +42,27 @@ enum ResultKind {
 		if (CompletionStage.class.isAssignableFrom(type)) {
 			return STAGE;
 		}
-		if (Future.class.isAssignableFrom(type) || isPublisher(type)) {
+		if (Future.class.isAssignableFrom(type)
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
 			throw new IllegalArgumentException("returns " + type.getName()
 					+ ", whose completion is never seen; return void, a CompletionStage or a Mono");
 		}
-		return Arrays.asList(method.getParameterTypes()).contains(Acknowledgment.class) ? ACKNOWLEDGMENT : RETURN;
+		return takesAcknowledgment(method) ? ACKNOWLEDGMENT : RETURN;
+	}
+
+	static boolean takesAcknowledgment(Method method) {
+		return Arrays.asList(method.getParameterTypes()).contains(Acknowledgment.class);
+	}
+
+	/** What settles the record, now that the result is known of a less telling type. */
+	ResultKind given(@Nullable Object result) {
+		if (this != RETURN || result == null) {
+			return this;
+		}
+		if (isMono(result.getClass())) {
+			return MONO;
+		}
+		return (result instanceof CompletionStage) ? STAGE : RETURN;
 	}
 
 	CompletionStage<?> toStage(Object result) {
@@ -53,12 +71,6 @@ enum ResultKind {
 
 	private static boolean isMono(Class<?> type) {
 		return REACTOR && Reactor.isMono(type);
-	}
-
-	private static boolean isPublisher(Class<?> type) {
-		return ClassUtils.getAllInterfacesForClassAsSet(type)
-			.stream()
-			.anyMatch((candidate) -> candidate.getName().equals("org.reactivestreams.Publisher"));
 	}
 
 	/** Touched only if Reactor is present. */
