@@ -53,6 +53,9 @@ public final class Broker {
 		EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
 		broker.brokerProperties(Map.of("auto.create.topics.enable", "false", "group.initial.rebalance.delay.ms", "0",
 				"offsets.topic.num.partitions", "4", "transaction.state.log.num.partitions", "4"));
+		// Not the property that applications read, so that a test can name another
+		// broker.
+		broker.brokerListProperty("queuestarter.test.brokers");
 		broker.afterPropertiesSet();
 		Runtime.getRuntime().addShutdownHook(new Thread(broker::destroy));
 		return broker;
