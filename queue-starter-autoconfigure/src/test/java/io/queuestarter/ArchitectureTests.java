@@ -52,7 +52,7 @@ class ArchitectureTests {
 		Map.entry("intake", Set.of("", "ledger", "delivery", "dispatch")),
 		Map.entry("handler", Set.of("", "delivery", "dispatch")),
 		Map.entry("retry", Set.of("", "delivery", "dispatch")),
-		Map.entry("deadletter", Set.of("", "delivery")),
+		Map.entry("deadletter", Set.of("", "delivery", "handler")),
 		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter")),
 		Map.entry("commit", Set.of("", "ledger", "delivery")),
 		Map.entry("container", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry", "deadletter",
