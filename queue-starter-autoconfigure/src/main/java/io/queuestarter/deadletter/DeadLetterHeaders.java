@@ -12,8 +12,6 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.KafkaHeaders;
 
-import io.queuestarter.handler.Failures;
-
 /**
  * Headers that a dead letter carries behind those of its record. Where Spring Kafka has a
  * name for a fact, name and format are Spring Kafka's, so that tools for its dead letters
@@ -67,7 +65,7 @@ public final class DeadLetterHeaders {
 
 	private static void describe(Throwable error, Headers headers) {
 		headers.add(KafkaHeaders.DLT_EXCEPTION_FQCN, text(error.getClass().getName()));
-		Throwable cause = Failures.causeOf(error);
+		Throwable cause = causeOf(error);
 		if (cause != null) {
 			headers.add(KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, text(cause.getClass().getName()));
 		}
@@ -76,6 +74,15 @@ public final class DeadLetterHeaders {
 			headers.add(KafkaHeaders.DLT_EXCEPTION_MESSAGE, text(cut(message, MAX_MESSAGE)));
 		}
 		headers.add(KafkaHeaders.DLT_EXCEPTION_STACKTRACE, text(cut(stackTraceOf(error), MAX_STACK_TRACE)));
+	}
+
+	private static @Nullable Throwable causeOf(Throwable error) {
+		try {
+			return error.getCause();
+		}
+		catch (Throwable ex) {
+			return null;
+		}
 	}
 
 	private static @Nullable String messageOf(Throwable error) {

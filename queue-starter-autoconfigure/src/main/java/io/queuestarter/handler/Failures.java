@@ -38,12 +38,8 @@ public final class Failures {
 		return current;
 	}
 
-	/**
-	 * Cause of an exception, whatever its class makes of the question.
-	 * @param error an exception
-	 * @return its cause, or {@code null} if there is none or it cannot be told
-	 */
-	public static @Nullable Throwable causeOf(Throwable error) {
+	/** Cause of an exception, whatever its class makes of the question. */
+	private static @Nullable Throwable causeOf(Throwable error) {
 		try {
 			return error.getCause();
 		}
