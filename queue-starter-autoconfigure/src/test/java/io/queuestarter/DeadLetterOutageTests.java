@@ -116,9 +116,10 @@ class DeadLetterOutageTests {
 	@Test
 	void D3_deniedWriteHoldsRecordsUntilItIsAllowed(CapturedOutput output) {
 		EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
-		broker.brokerProperties(Map.of("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-				"allow.everyone.if.no.acl.found", "true", "auto.create.topics.enable", "false",
-				"group.initial.rebalance.delay.ms", "0", "offsets.topic.num.partitions", "1"));
+		broker
+			.brokerProperties(Map.of("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+					"allow.everyone.if.no.acl.found", "true", "auto.create.topics.enable", "false",
+					"group.initial.rebalance.delay.ms", "0", "offsets.topic.num.partitions", "1"));
 		broker.brokerListProperty("queuestarter.test.guarded-brokers");
 		broker.afterPropertiesSet();
 		try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.getBrokersAsString()))) {
@@ -178,6 +179,7 @@ class DeadLetterOutageTests {
 		return QueueApp.of(Failing.class)
 			.with("topic", topic)
 			.with("spring.kafka.bootstrap-servers", bootstrap)
+			.with("kafka-queue.defaults.shutdown.drain-timeout", "500ms")
 			.with("kafka-queue.defaults.dlq.create", "false");
 	}
 

@@ -41,13 +41,12 @@ public final class Retries {
 	/**
 	 * Dispatches a record again after a delay, unless it is let go meanwhile.
 	 * @param delivery a delivery in back-off
-	 * @param delay time to wait; a number of nanoseconds beyond a {@code long} counts as
-	 * the largest one
+	 * @param delay time to wait
 	 */
 	public void schedule(Delivery delivery, Duration delay) {
 		this.waiting.incrementAndGet();
 		try {
-			this.timer.schedule(() -> due(delivery), TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+			this.timer.schedule(() -> due(delivery), delay.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			// The application is closing: the record is let go and delivered again.
