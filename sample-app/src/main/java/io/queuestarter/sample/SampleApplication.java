@@ -1,28 +1,18 @@
 package io.queuestarter.sample;
 
-import java.util.Arrays;
-
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 
 /**
- * Demonstration of the starter on an embedded broker.
+ * Three listeners that bill trips, on an embedded broker.
  */
 @SpringBootApplication
+@ConfigurationPropertiesScan
 public class SampleApplication {
 
 	public static void main(String[] args) {
-		EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1, "demo");
-		broker.afterPropertiesSet();
-		System.setProperty("spring.kafka.bootstrap-servers", broker.getBrokersAsString());
-		System.out.println("Arguments: " + Arrays.toString(args));
-		var context = SpringApplication.run(SampleApplication.class, args);
-		if (context.getEnvironment().containsProperty("once")) {
-			SpringApplication.exit(context);
-			broker.destroy();
-			System.exit(0);
-		}
+		SpringApplication.run(SampleApplication.class, args);
 	}
 
 }
