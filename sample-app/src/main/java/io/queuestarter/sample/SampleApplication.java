@@ -1,18 +1,42 @@
 package io.queuestarter.sample;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Three listeners that bill trips, on an embedded broker.
+ * Tells the billing story on the console, then goes on billing. With {@code --once} it
+ * ends after the story; the exit code is 0 if the story came out as it should.
  */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 public class SampleApplication {
 
+	private static final Logger LOGGER = LoggerFactory.getLogger(SampleApplication.class);
+
 	public static void main(String[] args) {
-		SpringApplication.run(SampleApplication.class, args);
+		ConfigurableApplicationContext context = SpringApplication.run(SampleApplication.class, args);
+		try {
+			boolean good = context.getBean(Story.class).tell().good();
+			if (context.getEnvironment().containsProperty("once")) {
+				exit(context, good ? 0 : 1);
+			}
+			context.getBean(Epilogue.class).begin();
+		}
+		catch (Exception ex) {
+			// Ctrl+C closes the context under the story's feet
+			if (context.isActive()) {
+				LOGGER.error("The story could not be told to its end", ex);
+				exit(context, 1);
+			}
+		}
+	}
+
+	private static void exit(ConfigurableApplicationContext context, int code) {
+		System.exit(SpringApplication.exit(context, () -> code));
 	}
 
 }
