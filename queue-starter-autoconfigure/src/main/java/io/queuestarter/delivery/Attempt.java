@@ -6,6 +6,8 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.kafka.support.Acknowledgment;
 
 import io.queuestarter.QueueContext;
@@ -25,6 +27,8 @@ import io.queuestarter.QueueContext;
  */
 public final class Attempt implements QueueContext, Acknowledgment {
 
+	private static final Logger LOGGER = LoggerFactory.getLogger(Attempt.class);
+
 	private static final Object INTERRUPTING = new Object();
 
 	private static final AtomicReferenceFieldUpdater<Attempt, Progress> PROGRESS = AtomicReferenceFieldUpdater
@@ -32,6 +36,9 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	private static final AtomicReferenceFieldUpdater<Attempt, Object> RUNNER = AtomicReferenceFieldUpdater
 		.newUpdater(Attempt.class, Object.class, "runner");
+
+	private static final AtomicReferenceFieldUpdater<Attempt, Runnable> CANCELLATION = AtomicReferenceFieldUpdater
+		.newUpdater(Attempt.class, Runnable.class, "cancellation");
 
 	private final Delivery delivery;
 
@@ -119,10 +126,15 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	}
 
 	/**
-	 * The calling thread begins to run the handler.
+	 * The calling thread begins to run the handler. It is interrupted at once if the
+	 * attempt is cancelled already.
 	 */
 	public void enter() {
-		this.runner = Thread.currentThread();
+		Thread worker = Thread.currentThread();
+		this.runner = worker;
+		if (this.cancelled && RUNNER.compareAndSet(this, worker, null)) {
+			worker.interrupt();
+		}
 	}
 
 	/**
@@ -140,12 +152,27 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	/**
 	 * What to do when the attempt is cancelled while its asynchronous result is awaited.
-	 * @param action the action; run at once if the attempt is cancelled already
+	 * @param action the action; run once, and at once if the attempt is cancelled
+	 * already. An exception it throws is logged.
 	 */
 	public void onCancel(Runnable action) {
 		this.cancellation = action;
 		if (this.cancelled) {
+			runCancellation();
+		}
+	}
+
+	private void runCancellation() {
+		Runnable action = CANCELLATION.getAndSet(this, null);
+		if (action == null) {
+			return;
+		}
+		try {
 			action.run();
+		}
+		catch (RuntimeException ex) {
+			// Called by the timer and the consumer thread, which must go on.
+			LOGGER.warn("The asynchronous result of {} could not be cancelled", this, ex);
 		}
 	}
 
@@ -159,10 +186,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 			worker.interrupt();
 			this.runner = null;
 		}
-		Runnable action = this.cancellation;
-		if (action != null) {
-			action.run();
-		}
+		runCancellation();
 	}
 
 	/** Cancels the attempt of a delivery that was let go. */

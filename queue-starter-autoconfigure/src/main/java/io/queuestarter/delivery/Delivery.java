@@ -33,7 +33,7 @@ public final class Delivery {
 	/** Volatile; null once settled or let go. */
 	private volatile @Nullable ConsumerRecord<byte[], byte[]> record;
 
-	/** Volatile; the open attempt, or the last one. */
+	/** Volatile; the open attempt, or the last one; null once settled or let go. */
 	private volatile @Nullable Attempt attempt;
 
 	/** Volatile; simple class name of the last failure, for operators. */
@@ -62,8 +62,13 @@ public final class Delivery {
 		if (current == null) {
 			return null;
 		}
-		this.attempt = new Attempt(this, current, number, answers, slot, time, timeoutNanos);
-		return STATE.compareAndSet(this, DeliveryState.QUEUED, DeliveryState.IN_FLIGHT) ? this.attempt : null;
+		Attempt next = new Attempt(this, current, number, answers, slot, time, timeoutNanos);
+		this.attempt = next;
+		if (!STATE.compareAndSet(this, DeliveryState.QUEUED, DeliveryState.IN_FLIGHT)) {
+			this.attempt = null;
+			return null;
+		}
+		return next;
 	}
 
 	/**
@@ -86,6 +91,7 @@ public final class Delivery {
 			return false;
 		}
 		this.record = null;
+		this.attempt = null;
 		this.assignment.settled(this);
 		return true;
 	}
@@ -105,14 +111,7 @@ public final class Delivery {
 	 */
 	public boolean letGo() {
 		while (!letGoIfIdle()) {
-			if (letGo(DeliveryState.IN_FLIGHT)) {
-				Attempt current = this.attempt;
-				if (current != null) {
-					current.abandon();
-				}
-				return true;
-			}
-			if (letGo(DeliveryState.DEAD_LETTERING)) {
+			if (letGo(DeliveryState.IN_FLIGHT) || letGo(DeliveryState.DEAD_LETTERING)) {
 				return true;
 			}
 		}
@@ -123,8 +122,13 @@ public final class Delivery {
 		if (!STATE.compareAndSet(this, from, DeliveryState.LET_GO)) {
 			return false;
 		}
+		Attempt current = this.attempt;
 		this.record = null;
+		this.attempt = null;
 		this.assignment.released(this);
+		if (from == DeliveryState.IN_FLIGHT && current != null) {
+			current.abandon();
+		}
 		return true;
 	}
 
@@ -155,7 +159,8 @@ public final class Delivery {
 
 	/**
 	 * The open attempt, or the last one.
-	 * @return the attempt, or {@code null} before the first
+	 * @return the attempt, or {@code null} before the first, and once the record is
+	 * settled or let go
 	 */
 	public @Nullable Attempt attempt() {
 		return this.attempt;
