@@ -46,7 +46,7 @@ public final class Retries {
 	public void schedule(Delivery delivery, Duration delay) {
 		this.waiting.incrementAndGet();
 		try {
-			this.timer.schedule(() -> due(delivery), delay.toNanos(), TimeUnit.NANOSECONDS);
+			this.timer.schedule(() -> due(delivery), TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			// The application is closing: the record is let go and delivered again.
