@@ -108,8 +108,8 @@ public final class Intake {
 				throw new IllegalStateException("Records of '" + partition + "' which is not assigned");
 			}
 			List<ConsumerRecord<byte[], byte[]>> polled = records.records(partition);
-			if (polled.get(0).offset() < intake.assignment().ledger().next()) {
-				intake = restart(partition, polled.get(0).offset());
+			if (polled.get(0).offset() < intake.next()) {
+				intake = restart(intake, polled.get(0).offset());
 			}
 			intake.add(polled);
 		}
@@ -130,13 +130,20 @@ public final class Intake {
 		});
 	}
 
-	/** The log went back: a reset, or a topic that was created anew. */
-	private PartitionIntake restart(TopicPartition partition, long offset) {
-		Assignment old = close(partition);
-		if (old != null) {
-			old.ledger().forEachOutstanding(Delivery::letGo);
-		}
-		return assign(partition, offset, OffsetRanges.EMPTY);
+	/**
+	 * The log went back: a reset, a truncation, or a topic that was created anew. What
+	 * lies below the offset will not be polled again: settled records stay settled, and
+	 * the others run again.
+	 */
+	private PartitionIntake restart(PartitionIntake old, long offset) {
+		TopicPartition partition = old.assignment().partition();
+		close(partition);
+		List<ConsumerRecord<byte[], byte[]>> below = old.letGo(offset);
+		PartitionLedger<Delivery> ledger = old.assignment().ledger();
+		PartitionIntake intake = assign(partition, Math.min(ledger.advance(), offset),
+				ledger.settledAboveWatermark().below(offset));
+		intake.add(below);
+		return intake;
 	}
 
 	/**

@@ -8,6 +8,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.ledger.PartitionLedger;
 
 /**
@@ -35,6 +36,31 @@ final class PartitionIntake {
 
 	void add(List<ConsumerRecord<byte[], byte[]>> records) {
 		this.pending.addAll(records);
+	}
+
+	/** Lowest offset that a poll may bring if the log has not gone back. */
+	long next() {
+		ConsumerRecord<byte[], byte[]> last = this.pending.peekLast();
+		return (last != null) ? last.offset() + 1 : this.assignment.ledger().next();
+	}
+
+	/**
+	 * Lets everything go that is not settled.
+	 * @param below an offset
+	 * @return the records let go whose offset is below, lowest offset first
+	 */
+	List<ConsumerRecord<byte[], byte[]>> letGo(long below) {
+		List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+		this.assignment.ledger().forEachOutstanding((delivery) -> {
+			ConsumerRecord<byte[], byte[]> record = delivery.record();
+			delivery.letGo();
+			if (record != null && delivery.state() == DeliveryState.LET_GO) {
+				records.add(record);
+			}
+		});
+		records.addAll(this.pending);
+		records.removeIf((record) -> record.offset() >= below);
+		return records;
 	}
 
 	void reached(long position) {
@@ -76,13 +102,14 @@ final class PartitionIntake {
 		List<Delivery> admitted = new ArrayList<>(Math.min(most, this.pending.size()));
 		while (admitted.size() < most && !this.pending.isEmpty() && !ledger.isFull()
 				&& !this.assignment.isOverBytes()) {
-			ConsumerRecord<byte[], byte[]> record = this.pending.remove();
+			ConsumerRecord<byte[], byte[]> record = this.pending.element();
 			if (ledger.isRestored(record.offset())) {
 				ledger.appendSettled(record.offset());
 			}
 			else {
 				admitted.add(this.assignment.admit(record, nowNanos));
 			}
+			this.pending.remove();
 		}
 		return admitted;
 	}

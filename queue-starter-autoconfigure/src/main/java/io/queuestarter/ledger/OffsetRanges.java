@@ -91,6 +91,19 @@ public final class OffsetRanges {
 		return false;
 	}
 
+	/**
+	 * What the set holds below an offset.
+	 * @param offset an offset
+	 * @return a set without {@code offset} and what lies above it
+	 */
+	public OffsetRanges below(long offset) {
+		Builder below = new Builder();
+		for (int range = 0; range < this.ranges && first(range) < offset; range++) {
+			below.add(first(range), Math.min(last(range), offset - 1));
+		}
+		return below.build();
+	}
+
 	@Override
 	public boolean equals(Object other) {
 		return other instanceof OffsetRanges that
