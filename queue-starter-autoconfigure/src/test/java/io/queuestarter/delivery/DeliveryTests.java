@@ -1,0 +1,275 @@
+package io.queuestarter.delivery;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.ledger.OffsetRanges;
+import io.queuestarter.testkit.ManualClock;
+import io.queuestarter.testkit.Records;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class DeliveryTests {
+
+	private final ManualClock clock = new ManualClock();
+
+	private final NoAnswers answers = new NoAnswers();
+
+	private final AtomicInteger toldOfRoom = new AtomicInteger();
+
+	private final AtomicInteger toldOfHead = new AtomicInteger();
+
+	private final ByteBudget common = new ByteBudget(100, this.toldOfRoom::incrementAndGet);
+
+	private final Assignment assignment = Records
+		.assignment(new Dispatcher<>(1, 0, Runnable::run, (task, slot) -> true, () -> {
+		}), 0, OffsetRanges.EMPTY, this.common, this.toldOfHead::incrementAndGet);
+
+	@Test
+	void admittedRecordIsQueuedAndHoldsItsBytes() {
+		Delivery delivery = admit(0);
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.QUEUED);
+		assertThat(delivery.record()).isNotNull();
+		assertThat(delivery.attempt()).isNull();
+		assertThat(delivery.size()).isEqualTo(10);
+		assertThat(delivery).hasToString("orders-0@0");
+		assertThat(this.assignment.outstanding()).isOne();
+		assertThat(this.assignment.bytes().held()).isEqualTo(10);
+		assertThat(this.common.held()).isEqualTo(10);
+	}
+
+	@Test
+	void attemptsAreNumberedFromOne() {
+		Delivery delivery = admit(0);
+
+		assertThat(start(delivery).attempt()).isOne();
+		delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.BACKOFF);
+		delivery.move(DeliveryState.BACKOFF, DeliveryState.QUEUED);
+
+		assertThat(start(delivery).attempt()).isEqualTo(2);
+	}
+
+	@Test
+	void settledDeliveryLetsGoOfItsRecordAndGivesBackItsBytes() {
+		Delivery delivery = admit(0);
+		start(delivery);
+
+		assertThat(delivery.settle(DeliveryState.IN_FLIGHT)).isTrue();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(delivery.isEnded()).isTrue();
+		assertThat(delivery.record()).isNull();
+		assertThat(delivery.attempt()).isNull();
+		assertThat(this.assignment.outstanding()).isZero();
+		assertThat(this.assignment.bytes().held()).isZero();
+		assertThat(this.common.held()).isZero();
+		assertThat(this.assignment.ledger().advance()).isOne();
+	}
+
+	@Test
+	void deliveryIsSettledOnce() {
+		Delivery delivery = admit(0);
+		start(delivery);
+		delivery.settle(DeliveryState.IN_FLIGHT);
+
+		assertThat(delivery.settle(DeliveryState.IN_FLIGHT)).isFalse();
+		assertThat(delivery.letGo()).isFalse();
+
+		assertThat(this.common.held()).isZero();
+		assertThat(this.assignment.outstanding()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "QUEUED", "BACKOFF" })
+	void idleDeliveryIsLetGoUnsettled(DeliveryState state) {
+		Delivery delivery = admit(0);
+		bring(delivery, state);
+
+		assertThat(delivery.letGoIfIdle()).isTrue();
+
+		assertLetGo(delivery);
+		assertThat(this.answers.received).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "IN_FLIGHT", "DEAD_LETTERING" })
+	void busyDeliveryIsLetGoOnlyByForce(DeliveryState state) {
+		Delivery delivery = admit(0);
+		Attempt attempt = Objects.requireNonNull(bring(delivery, state));
+		assertThat(delivery.letGoIfIdle()).isFalse();
+		assertThat(delivery.state()).isEqualTo(state);
+
+		assertThat(delivery.letGo()).isTrue();
+
+		assertLetGo(delivery);
+		assertThat(attempt.isCancelled()).isEqualTo(state == DeliveryState.IN_FLIGHT);
+		assertThat(this.answers.received.contains("abandoned")).isEqualTo(state == DeliveryState.IN_FLIGHT);
+	}
+
+	@Test
+	void deliveryLetGoIsNotStarted() {
+		Delivery delivery = admit(0);
+		delivery.letGo();
+
+		assertThat(delivery.start(this.answers, 0, this.clock, 1)).isNull();
+		assertThat(delivery.attempt()).isNull();
+	}
+
+	@Test
+	void deliveryLetGoIsNeverSettled() {
+		Delivery delivery = admit(0);
+		start(delivery);
+		delivery.letGo();
+
+		assertThat(delivery.settle(DeliveryState.IN_FLIGHT)).isFalse();
+		assertThat(delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.BACKOFF)).isFalse();
+
+		assertThat(this.assignment.ledger().advance()).isZero();
+		assertThat(this.common.held()).isZero();
+	}
+
+	@Test
+	void settlingOfTheHeadIsTold() {
+		Delivery first = admit(0);
+		Delivery second = admit(1);
+		start(first);
+		start(second);
+
+		second.settle(DeliveryState.IN_FLIGHT);
+		assertThat(this.toldOfHead).hasValue(0);
+		first.settle(DeliveryState.IN_FLIGHT);
+
+		assertThat(this.toldOfHead).hasValue(1);
+	}
+
+	@Test
+	void roomIsToldWhenHalfOfTheBytesAreGivenBack() {
+		List<Delivery> deliveries = new ArrayList<>();
+		for (int offset = 0; offset < 10; offset++) {
+			deliveries.add(admit(offset));
+		}
+		assertThat(this.assignment.isOverBytes()).isTrue();
+		assertThat(this.common.hasRoom()).isFalse();
+
+		deliveries.subList(0, 4).forEach(Delivery::letGo);
+		assertThat(this.toldOfRoom).hasValue(0);
+		assertThat(this.assignment.isOverBytes()).isFalse();
+		deliveries.forEach(Delivery::letGo);
+
+		assertThat(this.toldOfRoom).hasValue(1);
+		assertThat(this.common.hasRoom()).isTrue();
+	}
+
+	@Test
+	void keyValueAndHeadersCount() {
+		var record = Records.record(Records.partition(0), 0, 10);
+		record.headers().add("trace", new byte[7]).add("empty", null);
+
+		assertThat(this.assignment.admit(record, 0).size()).isEqualTo(10 + 5 + 7 + 5);
+	}
+
+	@Test
+	void lastErrorIsASimpleName() {
+		Delivery delivery = admit(0);
+		assertThat(delivery.lastError()).isNull();
+
+		delivery.failedWith(new IllegalStateException("text that may hold a payload"));
+
+		assertThat(delivery.lastError()).isEqualTo("IllegalStateException");
+	}
+
+	@Test
+	@Tag("threads")
+	@Timeout(60)
+	void exactlyOneOfAnswerAndLossTakesEffect() throws Exception {
+		int rounds = 20_000;
+		AtomicInteger settled = new AtomicInteger();
+		AtomicInteger letGo = new AtomicInteger();
+		CyclicBarrier barrier = new CyclicBarrier(2);
+		Delivery[] deliveries = new Delivery[rounds];
+		Assignment own = Records.assignment(new Dispatcher<>(1, 0, Runnable::run, (task, slot) -> true, () -> {
+		}));
+		Thread worker = new Thread(() -> {
+			for (int round = 0; round < rounds; round++) {
+				await(barrier);
+				Attempt attempt = deliveries[round].start(this.answers, 0, this.clock, 1);
+				if (attempt != null && deliveries[round].settle(DeliveryState.IN_FLIGHT)) {
+					settled.incrementAndGet();
+				}
+				await(barrier);
+			}
+		});
+		worker.start();
+
+		for (int round = 0; round < rounds; round++) {
+			deliveries[round] = own.admit(Records.record(Records.partition(0), round, 10), 0);
+			await(barrier);
+			deliveries[round].letGo();
+			await(barrier);
+			if (deliveries[round].state() == DeliveryState.LET_GO) {
+				letGo.incrementAndGet();
+				// Nothing else would let the window move on.
+				own.ledger().settle(round);
+			}
+			assertThat(deliveries[round].attempt()).isNull();
+			own.ledger().advance();
+		}
+		worker.join(10_000);
+
+		assertThat(settled.get() + letGo.get()).isEqualTo(rounds);
+		assertThat(own.outstanding()).isZero();
+		assertThat(own.bytes().held()).isZero();
+	}
+
+	private static void await(CyclicBarrier barrier) {
+		try {
+			barrier.await();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private void assertLetGo(Delivery delivery) {
+		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
+		assertThat(delivery.isEnded()).isTrue();
+		assertThat(delivery.letGoIfIdle()).isTrue();
+		assertThat(delivery.record()).isNull();
+		assertThat(delivery.attempt()).isNull();
+		assertThat(this.assignment.outstanding()).isZero();
+		assertThat(this.assignment.bytes().held()).isZero();
+		assertThat(this.common.held()).isZero();
+		assertThat(this.assignment.ledger().advance()).isZero();
+		assertThat(this.assignment.ledger().settled()).isZero();
+	}
+
+	private @Nullable Attempt bring(Delivery delivery, DeliveryState state) {
+		if (state == DeliveryState.QUEUED) {
+			return null;
+		}
+		Attempt attempt = start(delivery);
+		delivery.move(DeliveryState.IN_FLIGHT, state);
+		return attempt;
+	}
+
+	private Delivery admit(long offset) {
+		return this.assignment.admit(Records.record(Records.partition(0), offset, 10), this.clock.nanoTime());
+	}
+
+	private Attempt start(Delivery delivery) {
+		return Objects.requireNonNull(delivery.start(this.answers, 0, this.clock, 1_000));
+	}
+
+}
