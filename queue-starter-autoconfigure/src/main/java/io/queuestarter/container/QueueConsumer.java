@@ -345,8 +345,8 @@ final class QueueConsumer {
 			return null;
 		}
 		Attempt attempt = head.attempt();
-		return new Head(head.offset(), Duration.ofNanos(now - head.admittedNanos()), head.state().name(),
-				(attempt != null) ? attempt.attempt() : 0, head.lastError());
+		return new Head(head.offset(), Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(now - head.admittedNanos())),
+				head.state().name(), (attempt != null) ? attempt.attempt() : 0, head.lastError());
 	}
 
 	private long endOf(TopicPartition partition) {
