@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -116,7 +117,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	@Override
 	public void publish(Delivery delivery, Failure failure) {
 		this.waiting.incrementAndGet();
-		Letter letter = new Letter(delivery, failure);
+		Letter letter = new Letter(delivery, failure, new AtomicBoolean());
 		execute(() -> send(letter), letter);
 	}
 
@@ -127,10 +128,12 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 		ConsumerRecord<byte[], byte[]> record = letter.delivery().record();
 		if (record == null) {
-			this.waiting.decrementAndGet();
+			end(letter);
 			return;
 		}
 		String topic = this.settings.topicFor(record.topic());
+		// A producer may throw although it has taken the record, and call back later.
+		AtomicBoolean failed = new AtomicBoolean();
 		try {
 			ensure(record.topic());
 			this.producers.get()
@@ -139,19 +142,32 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 							if (error == null) {
 								acknowledged(letter, topic);
 							}
-							else {
+							else if (failed.compareAndSet(false, true)) {
 								execute(() -> failed(letter, topic, error), letter);
 							}
 						});
 		}
 		catch (Exception ex) {
-			failed(letter, topic, ex);
+			if (failed.compareAndSet(false, true)) {
+				failed(letter, topic, ex);
+			}
 		}
+	}
+
+	/** Whether the letter waited until now. */
+	private boolean end(Letter letter) {
+		boolean first = letter.ended().compareAndSet(false, true);
+		if (first) {
+			this.waiting.decrementAndGet();
+		}
+		return first;
 	}
 
 	/** Producer thread. */
 	private void acknowledged(Letter letter, String topic) {
-		this.waiting.decrementAndGet();
+		if (!end(letter)) {
+			return;
+		}
 		this.pauses.set(0);
 		this.problem = null;
 		count(letter.failure().reason()).increment();
@@ -208,7 +224,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		catch (RejectedExecutionException ex) {
 			// Closed with the application: the record is let go and delivered again.
 			if (letter != null) {
-				this.waiting.decrementAndGet();
+				end(letter);
 				letter.delivery().letGo();
 			}
 		}
@@ -259,7 +275,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		this.thread.shutdownNow();
 	}
 
-	private record Letter(Delivery delivery, Failure failure) {
+	private record Letter(Delivery delivery, Failure failure, AtomicBoolean ended) {
 
 	}
 
