@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import io.queuestarter.delivery.Attempt.Progress;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.testkit.ManualClock;
+import io.queuestarter.testkit.NoAnswers;
 import io.queuestarter.testkit.Records;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -65,7 +66,7 @@ class AttemptTests {
 		attempt.retryAfter(Duration.ZERO);
 		attempt.reject("no such order");
 
-		assertThat(this.answers.received).containsExactly("handled", "handled", "retryAfter PT1S", "retryAfter PT0S",
+		assertThat(this.answers.received()).containsExactly("handled", "handled", "retryAfter PT1S", "retryAfter PT0S",
 				"rejected no such order");
 		assertThatIllegalArgumentException().isThrownBy(() -> attempt.retryAfter(Duration.ofNanos(-1)))
 			.withMessage("'delay' must not be negative: PT-0.000000001S");

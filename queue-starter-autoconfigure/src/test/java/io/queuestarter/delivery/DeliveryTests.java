@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.testkit.ManualClock;
+import io.queuestarter.testkit.NoAnswers;
 import io.queuestarter.testkit.Records;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -100,7 +101,7 @@ class DeliveryTests {
 		assertThat(delivery.letGoIfIdle()).isTrue();
 
 		assertLetGo(delivery);
-		assertThat(this.answers.received).isEmpty();
+		assertThat(this.answers.received()).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -115,7 +116,7 @@ class DeliveryTests {
 
 		assertLetGo(delivery);
 		assertThat(attempt.isCancelled()).isEqualTo(state == DeliveryState.IN_FLIGHT);
-		assertThat(this.answers.received.contains("abandoned")).isEqualTo(state == DeliveryState.IN_FLIGHT);
+		assertThat(this.answers.received().contains("abandoned")).isEqualTo(state == DeliveryState.IN_FLIGHT);
 	}
 
 	@Test

@@ -1,15 +1,22 @@
-package io.queuestarter.delivery;
+package io.queuestarter.testkit;
 
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.queuestarter.delivery.Answers;
+import io.queuestarter.delivery.Attempt;
+
 /**
  * Notes every answer and draws no consequence.
  */
-class NoAnswers implements Answers {
+public final class NoAnswers implements Answers {
 
-	final List<String> received = new CopyOnWriteArrayList<>();
+	private final List<String> received = new CopyOnWriteArrayList<>();
+
+	public List<String> received() {
+		return this.received;
+	}
 
 	@Override
 	public void handled(Attempt attempt) {

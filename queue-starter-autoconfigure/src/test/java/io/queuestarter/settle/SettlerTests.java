@@ -1,0 +1,464 @@
+package io.queuestarter.settle;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+
+import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
+import org.springframework.kafka.support.converter.ConversionException;
+import org.springframework.messaging.converter.MessageConversionException;
+
+import io.queuestarter.QueueRejectException;
+import io.queuestarter.QueueRetryException;
+import io.queuestarter.deadletter.DeadLetterReason;
+import io.queuestarter.deadletter.DeadLetters;
+import io.queuestarter.deadletter.Failure;
+import io.queuestarter.delivery.Assignment;
+import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.handler.HandlerRunner;
+import io.queuestarter.handler.PartDecoder;
+import io.queuestarter.handler.RecordDecoder;
+import io.queuestarter.retry.Backoff;
+import io.queuestarter.retry.Retries;
+import io.queuestarter.testkit.ManualClock;
+import io.queuestarter.testkit.ManualTimer;
+import io.queuestarter.testkit.Records;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Dispatcher, runner, settler and retries on the test's thread, with a clock and a timer
+ * that the test moves. Three attempts, 100 ms and 200 ms apart, each up to 30 s.
+ */
+class SettlerTests {
+
+	private final ManualClock clock = new ManualClock();
+
+	private final ManualTimer timer = new ManualTimer(this.clock);
+
+	private final Outcomes outcomes = new Outcomes();
+
+	private final AtomicReference<Throwable> outOfMemory = new AtomicReference<>();
+
+	private final List<Failure> parked = new ArrayList<>();
+
+	private final List<Attempt> attempts = new ArrayList<>();
+
+	private final Dispatcher<Delivery> dispatcher = new Dispatcher<>(2, 0, Runnable::run, this::run, () -> {
+	});
+
+	private final Assignment assignment = Records.assignment(this.dispatcher);
+
+	private Settler settler = settler((delivery, failure) -> this.parked.add(failure));
+
+	private Handler handler = (attempt) -> {
+	};
+
+	private Deserializer<?> values = new ByteArrayDeserializer();
+
+	@Test
+	void successSettles() {
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.outcomes.acknowledgedCount()).isOne();
+		assertThat(this.assignment.ledger().advance()).isOne();
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@Test
+	void failureIsTriedAgainAfterTheBackoffAndDeadLetteredInTheEnd() {
+		IllegalStateException error = new IllegalStateException("down");
+		this.handler = (attempt) -> {
+			throw new ListenerExecutionFailedException("Spring's wrapping", error);
+		};
+
+		Delivery delivery = dispatch();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(delivery.lastError()).isEqualTo("IllegalStateException");
+		assertThat(this.timer.delaysNanos()).containsExactly(Duration.ofMillis(100).toNanos());
+		passTime(Duration.ofMillis(99));
+		assertThat(this.attempts).hasSize(1);
+		passTime(Duration.ofMillis(1));
+		assertThat(this.attempts).hasSize(2);
+		assertThat(this.timer.delaysNanos()).containsExactly(Duration.ofMillis(200).toNanos());
+		passTime(Duration.ofMillis(200));
+
+		assertThat(this.attempts).extracting(Attempt::attempt).containsExactly(1, 2, 3);
+		assertThat(this.parked).containsExactly(new Failure(DeadLetterReason.RETRIES_EXHAUSTED, 3, error));
+		assertThat(delivery.state()).isEqualTo(DeliveryState.DEAD_LETTERING);
+		assertThat(this.outcomes.retriedCount()).isEqualTo(2);
+		assertThat(this.assignment.ledger().advance()).isZero();
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@Test
+	void recordThatSucceedsInTheEndIsNotDeadLettered() {
+		this.handler = (attempt) -> {
+			if (attempt.attempt() < 3) {
+				throw new IllegalStateException("down");
+			}
+		};
+		Delivery delivery = dispatch();
+
+		passTime(Duration.ofSeconds(1));
+		passTime(Duration.ofSeconds(1));
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.parked).isEmpty();
+	}
+
+	@Test
+	void rejectExceptionDeadLettersAtOnce() {
+		QueueRejectException error = new QueueRejectException("no such order");
+		this.handler = (attempt) -> {
+			throw new ListenerExecutionFailedException("Spring's wrapping", error);
+		};
+
+		dispatch();
+
+		assertThat(this.parked).containsExactly(new Failure(DeadLetterReason.NACK, 1, error));
+	}
+
+	@Test
+	void rejectAnswerDeadLettersAtOnce() {
+		this.handler = (attempt) -> attempt.reject("no such order");
+
+		dispatch();
+
+		assertThat(this.parked).singleElement()
+			.satisfies((failure) -> assertThat(failure.error()).hasMessage("no such order"))
+			.extracting(Failure::reason)
+			.isEqualTo(DeadLetterReason.NACK);
+		assertThat(this.outcomes.acknowledgedCount()).isZero();
+	}
+
+	@Test
+	void delayThatTheHandlerNamesIsKept() {
+		this.handler = (attempt) -> attempt.retryAfter(Duration.ofMinutes(7));
+		dispatch();
+		assertThat(this.timer.delaysNanos()).containsExactly(Duration.ofMinutes(7).toNanos());
+
+		this.handler = (attempt) -> {
+			throw new QueueRetryException(Duration.ofMinutes(3));
+		};
+		passTime(Duration.ofMinutes(7));
+		assertThat(this.timer.delaysNanos()).containsExactly(Duration.ofMinutes(3).toNanos());
+		passTime(Duration.ofMinutes(3));
+
+		assertThat(this.parked).extracting(Failure::reason).containsExactly(DeadLetterReason.RETRIES_EXHAUSTED);
+		assertThat(this.parked).extracting(Failure::attempts).containsExactly(3);
+	}
+
+	@Test
+	void delayOfCenturiesIsCutToADay() {
+		this.handler = (attempt) -> {
+			throw new QueueRetryException(Duration.ofSeconds(Long.MAX_VALUE));
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(this.timer.delaysNanos()).containsExactly(Duration.ofDays(1).toNanos());
+	}
+
+	@Test
+	void undecodableRecordIsDeadLetteredAtOnce() {
+		this.values = (Deserializer<Object>) (topic, data) -> {
+			throw new IllegalArgumentException("not JSON");
+		};
+
+		dispatch();
+
+		assertThat(this.parked).singleElement()
+			.satisfies((failure) -> assertThat(failure.error()).hasRootCauseMessage("not JSON"))
+			.extracting(Failure::reason)
+			.isEqualTo(DeadLetterReason.UNDECODABLE);
+	}
+
+	@ParameterizedTest
+	@MethodSource("conversionFailures")
+	void recordThatDoesNotConvertIsDeadLetteredAtOnce(RuntimeException error) {
+		this.handler = (attempt) -> {
+			throw new ListenerExecutionFailedException("Spring's wrapping", error);
+		};
+
+		dispatch();
+
+		assertThat(this.parked).containsExactly(new Failure(DeadLetterReason.UNPROCESSABLE, 1, error));
+	}
+
+	static Stream<RuntimeException> conversionFailures() {
+		return Stream.of(new ConversionException("no", new IllegalArgumentException()),
+				new MessageConversionException("no"));
+	}
+
+	@Test
+	void withoutDeadLettersEveryFailureIsTriedForEver() {
+		this.settler = settler(null);
+		this.handler = (attempt) -> {
+			if (attempt.attempt() % 2 == 0) {
+				throw new QueueRejectException("no such order");
+			}
+			throw new IllegalStateException("down");
+		};
+		Delivery delivery = dispatch();
+
+		for (int attempt = 2; attempt <= 20; attempt++) {
+			passTime(Duration.ofHours(1));
+			assertThat(this.attempts).hasSize(attempt);
+			assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+		}
+		assertThat(this.assignment.ledger().advance()).isZero();
+	}
+
+	@Test
+	void timeoutAnswersAndALateSuccessIsCountedAndIgnored() {
+		this.handler = (attempt) -> {
+			this.clock.advance(Duration.ofSeconds(30));
+			this.settler.timeOutOverdue(this.clock);
+			assertThat(attempt.isCancelled()).isTrue();
+			assertThat(Thread.currentThread().isInterrupted()).isTrue();
+			assertThat(this.dispatcher.inFlight()).isOne();
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(delivery.lastError()).isEqualTo("TimeoutException");
+		assertThat(this.outcomes.timedOutCount()).isOne();
+		assertThat(this.outcomes.lateCount()).isOne();
+		assertThat(this.outcomes.acknowledgedCount()).isZero();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@Test
+	void attemptWithinItsTimeIsNotTimedOut() {
+		this.handler = Attempt::awaitAnswer;
+		Delivery delivery = dispatch();
+
+		this.clock.advance(Duration.ofSeconds(30).minusNanos(1));
+		this.settler.timeOutOverdue(this.clock);
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.IN_FLIGHT);
+		assertThat(this.outcomes.timedOutCount()).isZero();
+	}
+
+	@Test
+	void lastTimeoutDeadLetters() {
+		this.handler = Attempt::awaitAnswer;
+		dispatch();
+
+		for (int attempt = 1; attempt <= 3; attempt++) {
+			passTime(Duration.ofSeconds(30));
+			this.settler.timeOutOverdue(this.clock);
+			passTime(Duration.ofSeconds(1));
+		}
+
+		assertThat(this.attempts).hasSize(3);
+		assertThat(this.parked).extracting(Failure::reason).containsExactly(DeadLetterReason.TIMEOUT);
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@Test
+	void answerThatComesLaterKeepsItsSlotUntilItComes() {
+		this.handler = Attempt::awaitAnswer;
+		Delivery delivery = dispatch();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.IN_FLIGHT);
+		assertThat(this.dispatcher.inFlight()).isOne();
+
+		this.attempts.get(0).ack();
+		this.attempts.get(0).ack();
+		this.attempts.get(0).reject("too late");
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.dispatcher.inFlight()).isZero();
+		assertThat(this.outcomes.acknowledgedCount()).isOne();
+		assertThat(this.outcomes.lateCount()).isZero();
+		assertThat(this.parked).isEmpty();
+	}
+
+	@Test
+	void exceptionAfterAnAnswerChangesNothing() {
+		this.handler = (attempt) -> {
+			attempt.awaitAnswer();
+			attempt.ack();
+			throw new IllegalStateException("after the answer");
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.outcomes.retriedCount()).isZero();
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@ParameterizedTest
+	@MethodSource("outOfMemoryErrors")
+	void outOfMemoryNeitherSettlesNorDeadLetters(Exception wrapping) {
+		this.handler = (attempt) -> {
+			throw wrapping;
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
+		assertThat(this.outOfMemory.get()).isSameAs(wrapping);
+		assertThat(this.parked).isEmpty();
+		assertThat(this.timer.delaysNanos()).isEmpty();
+		assertThat(this.outcomes.acknowledgedCount()).isZero();
+		assertThat(this.assignment.ledger().advance()).isZero();
+		assertThat(this.dispatcher.inFlight()).isZero();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	static Stream<Exception> outOfMemoryErrors() {
+		OutOfMemoryError error = new OutOfMemoryError("Java heap space");
+		return Stream.of(new IllegalStateException("Unexpected handler error", error), new CompletionException(error),
+				new ListenerExecutionFailedException("failed", new QueueRejectException("rejected", error)),
+				new QueueRetryException(Duration.ZERO, new RuntimeException(new RuntimeException(error))));
+	}
+
+	@Test
+	void bareOutOfMemoryErrorNeitherSettlesNorDeadLetters() {
+		OutOfMemoryError error = new OutOfMemoryError("Java heap space");
+		this.handler = (attempt) -> {
+			throw error;
+		};
+
+		assertThat(dispatch().state()).isEqualTo(DeliveryState.LET_GO);
+
+		assertThat(this.outOfMemory.get()).isSameAs(error);
+	}
+
+	@Test
+	void stackOverflowIsAFailureLikeAnyOther() {
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("Unexpected handler error", new StackOverflowError());
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(delivery.lastError()).isEqualTo("StackOverflowError");
+		assertThat(this.outOfMemory.get()).isNull();
+	}
+
+	@Test
+	void checkedExceptionIsAFailureLikeAnyOther() {
+		this.handler = (attempt) -> {
+			throw new IOException("down");
+		};
+
+		assertThat(dispatch().state()).isEqualTo(DeliveryState.BACKOFF);
+	}
+
+	@Test
+	void recordLetGoInFlightIsCountedAndItsAnswerIsLate() {
+		this.handler = Attempt::awaitAnswer;
+		Delivery delivery = dispatch();
+
+		delivery.letGo();
+		assertThat(this.outcomes.abandonedCount()).isOne();
+		assertThat(this.dispatcher.inFlight()).isZero();
+		this.attempts.get(0).ack();
+
+		assertThat(this.outcomes.lateCount()).isOne();
+		assertThat(this.outcomes.acknowledgedCount()).isZero();
+		assertThat(this.assignment.ledger().advance()).isZero();
+	}
+
+	@Test
+	void recordLetGoDuringItsBackoffIsNotTriedAgain() {
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		Delivery delivery = dispatch();
+
+		delivery.letGo();
+		passTime(Duration.ofHours(1));
+
+		assertThat(this.attempts).hasSize(1);
+		assertThat(this.assignment.ledger().settled()).isZero();
+	}
+
+	@Test
+	void failureWhileTheApplicationClosesLetsTheRecordGo() {
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		this.timer.shutdown();
+
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	private Delivery dispatch() {
+		long offset = this.assignment.ledger().next();
+		Delivery delivery = this.assignment.admit(Records.record(Records.partition(0), offset, 10),
+				this.clock.nanoTime());
+		this.dispatcher.submit(this.assignment.queue(), delivery);
+		return delivery;
+	}
+
+	private void passTime(Duration duration) {
+		this.clock.advance(duration);
+		this.timer.runDue();
+	}
+
+	private boolean run(Delivery delivery, int slot) {
+		RecordDecoder decoder = new RecordDecoder(PartDecoder.single("key", new ByteArrayDeserializer()),
+				PartDecoder.single("value", this.values));
+		return new HandlerRunner(decoder, (record, acknowledgment, consumer) -> {
+			Attempt attempt = (Attempt) Objects.requireNonNull(acknowledgment);
+			this.attempts.add(attempt);
+			call(attempt);
+		}, new MockConsumer<>("earliest"), "group", this.settler, this.clock, Duration.ofSeconds(30).toNanos())
+			.run(delivery, slot);
+	}
+
+	private void call(Attempt attempt) {
+		try {
+			this.handler.handle(attempt);
+		}
+		catch (Exception ex) {
+			SettlerTests.<RuntimeException>sneak(ex);
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E extends Exception> void sneak(Exception error) throws E {
+		throw (E) error;
+	}
+
+	private Settler settler(@Nullable DeadLetters deadLetters) {
+		Backoff backoff = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(1), () -> 1);
+		return new Settler(3, backoff, deadLetters, this.dispatcher, new Retries(this.timer, this.dispatcher),
+				this.outcomes, this.outOfMemory::set);
+	}
+
+	private interface Handler {
+
+		void handle(Attempt attempt) throws Exception;
+
+	}
+
+}
