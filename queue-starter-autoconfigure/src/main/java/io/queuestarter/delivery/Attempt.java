@@ -60,6 +60,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	private volatile boolean cancelled;
 
+	@SuppressWarnings("unused") // Read by its updater
 	private volatile @Nullable Runnable cancellation;
 
 	/** Worker thread only. */
