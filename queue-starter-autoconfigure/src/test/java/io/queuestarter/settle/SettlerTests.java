@@ -203,6 +203,19 @@ class SettlerTests {
 		assertThat(this.parked).containsExactly(new Failure(DeadLetterReason.UNPROCESSABLE, 1, error));
 	}
 
+	@ParameterizedTest
+	@MethodSource("conversionFailures")
+	void conversionThatFailsInsideTheHandlerIsTriedAgain(RuntimeException error) {
+		this.handler = (attempt) -> {
+			attempt.called();
+			throw error;
+		};
+
+		assertThat(dispatch().state()).isEqualTo(DeliveryState.BACKOFF);
+
+		assertThat(this.parked).isEmpty();
+	}
+
 	static Stream<RuntimeException> conversionFailures() {
 		return Stream.of(new ConversionException("no", new IllegalArgumentException()),
 				new MessageConversionException("no"));
