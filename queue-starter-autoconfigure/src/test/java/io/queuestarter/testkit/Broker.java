@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -52,7 +53,9 @@ public final class Broker {
 	private static EmbeddedKafkaKraftBroker start() {
 		EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
 		broker.brokerProperties(Map.of("auto.create.topics.enable", "false", "group.initial.rebalance.delay.ms", "0",
-				"offsets.topic.num.partitions", "4", "transaction.state.log.num.partitions", "4"));
+				"offsets.topic.num.partitions", "4", "transaction.state.log.num.partitions", "4",
+				"transaction.state.log.replication.factor", "1", "transaction.state.log.min.isr", "1",
+				"group.consumer.heartbeat.interval.ms", "200", "group.consumer.min.heartbeat.interval.ms", "100"));
 		// Not the property that applications read, so that a test can name another
 		// broker.
 		broker.brokerListProperty("queuestarter.test.brokers");
@@ -152,6 +155,11 @@ public final class Broker {
 			.filter((entry) -> entry.getKey().topic().equals(topic))
 			.mapToLong((entry) -> entry.getValue().offset())
 			.sum();
+	}
+
+	/** End of the log of a partition. */
+	public static long end(TopicPartition partition) {
+		return await(ADMIN.listOffsets(Map.of(partition, OffsetSpec.latest())).partitionResult(partition)).offset();
 	}
 
 	/** All records of a topic, up to its end at the time of the call. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -12,6 +13,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
 
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.Queues;
@@ -66,6 +68,8 @@ public final class QueueApp implements AutoCloseable {
 
 		private final Map<String, Object> properties = new LinkedHashMap<>();
 
+		private final List<Consumer<GenericApplicationContext>> preparations = new ArrayList<>();
+
 		Builder(List<Class<?>> beans) {
 			this.beans = new ArrayList<>(beans);
 			this.beans.add(0, Base.class);
@@ -81,11 +85,19 @@ public final class QueueApp implements AutoCloseable {
 			return this;
 		}
 
+		/** Prepares the context, for instance with beans that the test makes. */
+		public Builder prepare(Consumer<GenericApplicationContext> preparation) {
+			this.preparations.add(preparation);
+			return this;
+		}
+
 		/** Starts the application. */
 		public QueueApp start() {
 			return new QueueApp(
 					new SpringApplicationBuilder(this.beans.toArray(new Class<?>[0])).web(WebApplicationType.NONE)
 						.properties(this.properties)
+						.initializers((created) -> this.preparations
+							.forEach((preparation) -> preparation.accept((GenericApplicationContext) created)))
 						.run());
 		}
 

@@ -1,0 +1,100 @@
+package io.queuestarter.testkit;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * What the handlers of a test did, written down before they return. <em>Thread-safe.</em>
+ */
+public final class Journal {
+
+	private final ConcurrentLinkedQueue<Run> started = new ConcurrentLinkedQueue<>();
+
+	private final ConcurrentLinkedQueue<Run> finished = new ConcurrentLinkedQueue<>();
+
+	private final Map<TopicPartition, Set<Long>> offsets = new ConcurrentHashMap<>();
+
+	void start(Run run) {
+		this.started.add(run);
+	}
+
+	void finish(Run run) {
+		this.finished.add(run);
+		settle(run.partition(), run.offset());
+	}
+
+	/** Notes an offset that was settled without a handler: a gap, or a dead letter. */
+	public void settle(TopicPartition partition, long offset) {
+		this.offsets.computeIfAbsent(partition, (key) -> ConcurrentHashMap.newKeySet()).add(offset);
+	}
+
+	/** Whether the offset was settled. */
+	public boolean isSettled(TopicPartition partition, long offset) {
+		return this.offsets.getOrDefault(partition, Set.of()).contains(offset);
+	}
+
+	/** Lowest offset that is not settled. */
+	public long watermark(TopicPartition partition) {
+		long watermark = 0;
+		while (isSettled(partition, watermark)) {
+			watermark++;
+		}
+		return watermark;
+	}
+
+	/** Runs that began, in order. */
+	public List<Run> started() {
+		return List.copyOf(this.started);
+	}
+
+	/** Runs that ended well, in order. */
+	public List<Run> finished() {
+		return List.copyOf(this.finished);
+	}
+
+	/** How often a record was begun. */
+	public long starts(TopicPartition partition, long offset) {
+		return this.started.stream().filter((run) -> run.isOf(partition, offset)).count();
+	}
+
+	/** Number of records that ended well at least once. */
+	public int records() {
+		return (int) this.finished.stream().map(Run::record).distinct().count();
+	}
+
+	/** Runs that ended well beyond the first of each record. */
+	public int duplicates() {
+		return this.finished.size() - records();
+	}
+
+	/** Offsets of runs, ascending. */
+	public static List<Long> offsets(Collection<Run> runs) {
+		return runs.stream().map(Run::offset).sorted().toList();
+	}
+
+	/**
+	 * One call of a handler.
+	 *
+	 * @param app number of the application, from 0
+	 * @param partition partition of the record
+	 * @param offset offset of the record
+	 */
+	public record Run(int app, TopicPartition partition, long offset) {
+
+		boolean isOf(TopicPartition otherPartition, long otherOffset) {
+			return this.offset == otherOffset && this.partition.equals(otherPartition);
+		}
+
+		String record() {
+			return this.partition + "@" + this.offset;
+		}
+
+	}
+
+}
