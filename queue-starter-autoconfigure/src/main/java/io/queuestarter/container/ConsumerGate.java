@@ -93,7 +93,7 @@ final class ConsumerGate implements InvocationHandler {
 			case "commitSync", "commitAsync" -> throw new IllegalStateException("Only the ledger of queue '"
 					+ this.queue.id() + "' commits; use ack() of QueueContext to settle a record");
 			case "wakeup" -> this.queue.signal().raise();
-			case "unsubscribe", "close" -> this.queue.drainAll();
+			case "unsubscribe", "close" -> this.queue.leave();
 			default -> {
 				// Passed on as it is.
 			}
@@ -235,7 +235,7 @@ final class ConsumerGate implements InvocationHandler {
 
 		@Override
 		public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-			ConsumerGate.this.queue.drain(partitions);
+			ConsumerGate.this.queue.revoked(partitions);
 			forget(partitions);
 			this.container.onPartitionsRevoked(partitions);
 		}

@@ -50,9 +50,6 @@ final class QueueConsumer {
 	/** Longest wait for the group's committed offsets on assignment. */
 	private static final Duration COMMITTED_TIMEOUT = Duration.ofSeconds(10);
 
-	/** Longest wait for the last commit of partitions that are given up. */
-	private static final Duration COMMIT_TIMEOUT = Duration.ofSeconds(5);
-
 	/** Time between two snapshots for operators. */
 	private static final long VIEW_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -68,6 +65,8 @@ final class QueueConsumer {
 
 	private final CommitLog commits;
 
+	private final LastCommit lastCommit;
+
 	/** Volatile; written by the consumer thread. */
 	private volatile List<PartitionView> views = List.of();
 
@@ -81,6 +80,7 @@ final class QueueConsumer {
 		this.signal = signal;
 		this.intake = intake;
 		this.commits = new CommitLog(queue.settings().commitInterval().toNanos(), time.nanoTime());
+		this.lastCommit = new LastCommit(queue.id(), consumer);
 	}
 
 	String id() {
@@ -194,17 +194,28 @@ final class QueueConsumer {
 				restored);
 	}
 
+	/** A wake-up is meant for the poll around: put off until the answer is there. */
 	private Map<TopicPartition, OffsetAndMetadata> committed(Collection<TopicPartition> partitions) {
+		boolean woken = false;
 		try {
-			return this.consumer.committed(new HashSet<>(partitions), COMMITTED_TIMEOUT);
-		}
-		catch (WakeupException ex) {
-			return this.consumer.committed(new HashSet<>(partitions), COMMITTED_TIMEOUT);
+			while (true) {
+				try {
+					return this.consumer.committed(new HashSet<>(partitions), COMMITTED_TIMEOUT);
+				}
+				catch (WakeupException ex) {
+					woken = true;
+				}
+			}
 		}
 		catch (KafkaException ex) {
 			LOGGER.warn("Committed offsets of {} could not be read; records that were settled above the watermark "
 					+ "will run again", partitions, ex);
 			return Map.of();
+		}
+		finally {
+			if (woken) {
+				this.consumer.wakeup();
+			}
 		}
 	}
 
@@ -217,19 +228,28 @@ final class QueueConsumer {
 		return settled.orElse(OffsetRanges.EMPTY);
 	}
 
-	/** Drains all partitions. */
-	void drainAll() {
-		drain(this.intake.partitions());
+	/** Gives up all partitions, before the consumer leaves its group. */
+	void leave() {
+		Collection<TopicPartition> partitions = this.intake.partitions();
+		this.lastCommit.beforeLeaving(drain(partitions));
+		partitions.forEach(this.commits::close);
+	}
+
+	/** Gives up partitions that are revoked. */
+	void revoked(Collection<TopicPartition> partitions) {
+		this.lastCommit.beforeRevocation(drain(partitions));
+		this.lastCommit.revoked(partitions);
+		partitions.forEach(this.commits::close);
 	}
 
 	/**
-	 * Gives up partitions that are still owned: lets go of what has not started, waits
-	 * for what runs, commits.
+	 * Ends partitions that are still owned: lets go of what has not started and waits for
+	 * what runs. Returns what is to be committed.
 	 */
-	void drain(Collection<TopicPartition> partitions) {
+	private Map<TopicPartition, OffsetAndMetadata> drain(Collection<TopicPartition> partitions) {
 		List<Assignment> closing = close(partitions);
 		if (closing.isEmpty()) {
-			return;
+			return Map.of();
 		}
 		long start = this.time.nanoTime();
 		long limit = this.queue.settings().drainTimeout().toNanos();
@@ -248,9 +268,8 @@ final class QueueConsumer {
 			closing.forEach((assignment) -> assignment.ledger().forEachOutstanding(Delivery::letGo));
 		}
 		closing.forEach((assignment) -> assignment.ledger().advance());
-		commitFinally(this.commits.changes(closing));
-		partitions.forEach(this.commits::close);
 		view(this.time.nanoTime());
+		return this.commits.changes(closing);
 	}
 
 	private static int letGoIdle(List<Assignment> assignments) {
@@ -265,29 +284,6 @@ final class QueueConsumer {
 		return running[0];
 	}
 
-	private void commitFinally(Map<TopicPartition, OffsetAndMetadata> changes) {
-		if (changes.isEmpty()) {
-			return;
-		}
-		try {
-			commitSync(changes);
-		}
-		catch (KafkaException ex) {
-			LOGGER.warn("Last commit of queue '{}' failed; records settled since the one before run again: {}", id(),
-					changes.keySet(), ex);
-		}
-	}
-
-	private void commitSync(Map<TopicPartition, OffsetAndMetadata> changes) {
-		try {
-			this.consumer.commitSync(changes, COMMIT_TIMEOUT);
-		}
-		catch (WakeupException ex) {
-			// The container wakes the consumer once to stop it; the commit comes first.
-			this.consumer.commitSync(changes, COMMIT_TIMEOUT);
-		}
-	}
-
 	/** The Kafka consumer is closed. */
 	void closed() {
 		this.queue.closed(this);
@@ -297,6 +293,7 @@ final class QueueConsumer {
 	void lost(Collection<TopicPartition> partitions) {
 		List<Assignment> closing = close(partitions);
 		closing.forEach((assignment) -> assignment.ledger().forEachOutstanding(Delivery::letGo));
+		this.lastCommit.lost(partitions);
 		partitions.forEach(this.commits::close);
 		if (!closing.isEmpty()) {
 			LOGGER.warn("Queue '{}' lost {}; records in flight are delivered again", id(), partitions);
