@@ -272,16 +272,17 @@ final class QueueConsumer {
 		return this.commits.changes(closing);
 	}
 
+	/**
+	 * Answers how many records are still under way. One that was answered counts until
+	 * its ledger knows, since the last commit is made of the ledger.
+	 */
 	private static int letGoIdle(List<Assignment> assignments) {
-		int[] running = new int[1];
+		int running = 0;
 		for (Assignment assignment : assignments) {
-			assignment.ledger().forEachOutstanding((delivery) -> {
-				if (!delivery.letGoIfIdle()) {
-					running[0]++;
-				}
-			});
+			assignment.ledger().forEachOutstanding(Delivery::letGoIfIdle);
+			running += assignment.outstanding();
 		}
-		return running[0];
+		return running;
 	}
 
 	/** The Kafka consumer is closed. */

@@ -68,8 +68,8 @@ public final class Assignment {
 	}
 
 	void settled(Delivery delivery) {
-		released(delivery);
 		this.ledger.settle(delivery.sequence);
+		released(delivery);
 		if (this.ledger.isHead(delivery.sequence)) {
 			this.headListener.run();
 		}
@@ -123,7 +123,8 @@ public final class Assignment {
 	}
 
 	/**
-	 * Number of records admitted and neither settled nor let go.
+	 * Number of records admitted and neither settled nor let go. When a settled record no
+	 * longer counts, the ledger knows of it.
 	 * @return the number
 	 */
 	public int outstanding() {
