@@ -190,6 +190,7 @@ final class QueueConsumer {
 			this.intake.begin(partition, offset.offset(), settled);
 		}
 		this.queue.assigned(partitions);
+		view(this.time.nanoTime());
 		LOGGER.info("Queue '{}' was assigned {}, {} records above the watermark settled before", id(), partitions,
 				restored);
 	}
@@ -297,6 +298,7 @@ final class QueueConsumer {
 		this.lastCommit.lost(partitions);
 		partitions.forEach(this.commits::close);
 		if (!closing.isEmpty()) {
+			view(this.time.nanoTime());
 			LOGGER.warn("Queue '{}' lost {}; records in flight are delivered again", id(), partitions);
 		}
 	}
