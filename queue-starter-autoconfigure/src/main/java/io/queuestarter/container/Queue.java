@@ -149,9 +149,11 @@ public final class Queue {
 	private void timeOutOverdue() {
 		try {
 			this.settler.timeOutOverdue(this.runtime.time());
+			this.dispatcher.catchUp();
 		}
-		catch (RuntimeException ex) {
-			LOGGER.error("Timeouts of queue '{}' were not all carried out; the next look follows", id(), ex);
+		catch (RuntimeException | OutOfMemoryError ex) {
+			LOGGER.error("Timeouts of queue '{}' were not all carried out, or workers could not be started; "
+					+ "the next look follows", id(), ex);
 		}
 	}
 

@@ -189,10 +189,25 @@ public final class Dispatcher<T> {
 	 * Takes tasks again after {@link #stop()}.
 	 */
 	public void start() {
-		int start;
 		this.lock.lock();
 		try {
 			this.stopped = false;
+		}
+		finally {
+			this.lock.unlock();
+		}
+		catchUp();
+	}
+
+	/**
+	 * Starts workers for tasks that wait while slots are free, because workers could not
+	 * be started before. To be called now and then: a failure to start is told only to
+	 * the thread that tried, and that thread may be a handler's.
+	 */
+	public void catchUp() {
+		int start;
+		this.lock.lock();
+		try {
 			start = reserve();
 		}
 		finally {

@@ -279,6 +279,37 @@ class DispatcherTests {
 	}
 
 	@Test
+	void catchUpStartsWhatCouldNotBeStartedBefore() {
+		Dispatcher<String> dispatcher = dispatcher(2, 0);
+		TaskQueue<String> queue = dispatcher.open(0);
+		this.workers.failAfter(0, new RejectedExecutionException());
+		assertThatExceptionOfType(RejectedExecutionException.class)
+			.isThrownBy(() -> dispatcher.submit(queue, List.of("a", "b", "c")));
+
+		this.workers.failAfter(Integer.MAX_VALUE, new RejectedExecutionException());
+		dispatcher.catchUp();
+		dispatcher.catchUp();
+
+		assertThat(this.workers.waiting).hasSize(2);
+		this.workers.runAll();
+		assertThat(this.ran).containsExactly("a", "b", "c");
+	}
+
+	@Test
+	void startTakesUpWhatWaitedWhileStopped() {
+		Dispatcher<String> dispatcher = dispatcher(1, 0);
+		dispatcher.stop();
+		dispatcher.submit(dispatcher.open(0), List.of("a", "b"));
+		dispatcher.catchUp();
+		assertThat(this.workers.waiting).isEmpty();
+
+		dispatcher.start();
+		this.workers.runAll();
+
+		assertThat(this.ran).containsExactly("a", "b");
+	}
+
+	@Test
 	void runnerThatThrowsLeaksNoSlot() {
 		Dispatcher<String> dispatcher = dispatcher(1, 0);
 		TaskQueue<String> queue = dispatcher.open(0);
