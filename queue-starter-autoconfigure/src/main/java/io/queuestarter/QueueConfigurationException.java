@@ -9,6 +9,8 @@ public class QueueConfigurationException extends QueueException {
 
 	private static final long serialVersionUID = 1L;
 
+	private final String description;
+
 	private final String action;
 
 	/**
@@ -18,6 +20,7 @@ public class QueueConfigurationException extends QueueException {
 	 */
 	public QueueConfigurationException(String description, String action) {
 		super(description + " " + action, null);
+		this.description = description;
 		this.action = action;
 	}
 
@@ -26,8 +29,7 @@ public class QueueConfigurationException extends QueueException {
 	 * @return the description, without the action
 	 */
 	public String getDescription() {
-		String message = String.valueOf(getMessage());
-		return message.substring(0, message.length() - this.action.length() - 1);
+		return this.description;
 	}
 
 	/**

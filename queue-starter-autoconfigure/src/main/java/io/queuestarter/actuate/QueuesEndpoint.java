@@ -1,12 +1,9 @@
 package io.queuestarter.actuate;
 
 import java.lang.management.ManagementFactory;
-import java.time.Duration;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -93,17 +90,11 @@ public class QueuesEndpoint {
 
 		static QueueSummary of(Queue queue) {
 			List<PartitionView> partitions = queue.partitions();
-			Duration headAge = partitions.stream()
-				.map(PartitionView::head)
-				.filter(Objects::nonNull)
-				.map(Head::age)
-				.max(Comparator.naturalOrder())
-				.orElse(Duration.ZERO);
 			return new QueueSummary(queue.id(), queue.subscription(), queue.group(), queue.state().name(),
 					partitions.size(), partitions.stream().mapToLong((partition) -> Math.max(0, partition.lag())).sum(),
 					partitions.stream().mapToInt(PartitionView::outstanding).sum(), queue.inFlight(),
 					queue.settings().workers().maxInFlight(), queue.buffered(), queue.retryWaiting(),
-					queue.deadLettersWaiting(), headAge.toString(), queue.outcomes().acknowledgedCount(),
+					queue.deadLettersWaiting(), queue.headAge().toString(), queue.outcomes().acknowledgedCount(),
 					queue.deadLettered());
 		}
 

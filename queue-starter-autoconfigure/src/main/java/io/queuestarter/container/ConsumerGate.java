@@ -47,9 +47,6 @@ final class ConsumerGate implements InvocationHandler {
 	/** Paused by the container. */
 	private final Set<TopicPartition> pausedByContainer = new HashSet<>();
 
-	/** Paused by the bounds of the queue. */
-	private final Set<TopicPartition> pausedByBounds = new HashSet<>();
-
 	private @Nullable ConsumerRecords<byte[], byte[]> handedOver;
 
 	ConsumerGate(Consumer<byte[], byte[]> consumer, QueueConsumer queue) {
@@ -93,7 +90,11 @@ final class ConsumerGate implements InvocationHandler {
 			case "commitSync", "commitAsync" -> throw new IllegalStateException("Only the ledger of queue '"
 					+ this.queue.id() + "' commits; use ack() of QueueContext to settle a record");
 			case "wakeup" -> this.queue.signal().raise();
-			case "unsubscribe", "close" -> this.queue.leave();
+			case "unsubscribe" -> leave();
+			case "close" -> {
+				leave();
+				return close(method, args);
+			}
 			default -> {
 				// Passed on as it is.
 			}
@@ -102,10 +103,33 @@ final class ConsumerGate implements InvocationHandler {
 		if (method.getName().startsWith("seek")) {
 			this.queue.restart(partitionsIn(first));
 		}
-		else if (method.getName().equals("close")) {
+		return result;
+	}
+
+	/** The consumer must be closed whatever happens before, or its sockets leak. */
+	private void leave() {
+		boolean interrupted = Thread.interrupted();
+		try {
+			this.queue.leave();
+		}
+		catch (RuntimeException ex) {
+			LOGGER.error("Queue '{}' could not give up its partitions in good order; records settled since the last "
+					+ "commit run again", this.queue.id(), ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private @Nullable Object close(Method method, @Nullable Object @Nullable [] args) throws Throwable {
+		try {
+			return pass(method, args);
+		}
+		finally {
 			this.queue.closed();
 		}
-		return result;
 	}
 
 	private @Nullable Object pass(Method method, @Nullable Object @Nullable [] args) throws Throwable {
@@ -158,8 +182,8 @@ final class ConsumerGate implements InvocationHandler {
 
 	/** Takes the records that the container hands to the listener. */
 	void accept(ConsumerRecords<byte[], byte[]> records) {
-		this.handedOver = null;
 		this.queue.intake().accept(records);
+		this.handedOver = null;
 		this.queue.intake().proceed();
 	}
 
@@ -180,20 +204,19 @@ final class ConsumerGate implements InvocationHandler {
 		}
 	}
 
+	/** Reads what is paused from the consumer, so that no failed call is forgotten. */
 	private void applyBounds() {
-		List<TopicPartition> wanted = this.queue.intake().paused();
-		if (wanted.isEmpty() && this.pausedByBounds.isEmpty()) {
+		Set<TopicPartition> paused = this.consumer.paused();
+		Set<TopicPartition> wanted = new HashSet<>(this.queue.intake().paused());
+		if (wanted.isEmpty() && paused.isEmpty()) {
 			return;
 		}
-		Set<TopicPartition> assigned = this.consumer.assignment();
-		Set<TopicPartition> resume = new HashSet<>(this.pausedByBounds);
-		wanted.forEach(resume::remove);
-		this.pausedByBounds.clear();
-		this.pausedByBounds.addAll(wanted);
-		this.pausedByBounds.retainAll(assigned);
-		resume.retainAll(assigned);
+		wanted.retainAll(this.consumer.assignment());
+		Set<TopicPartition> resume = new HashSet<>(paused);
+		resume.removeAll(wanted);
 		resume.removeAll(this.pausedByContainer);
-		this.consumer.pause(this.pausedByBounds);
+		wanted.removeAll(paused);
+		this.consumer.pause(wanted);
 		this.consumer.resume(resume);
 	}
 
@@ -205,7 +228,7 @@ final class ConsumerGate implements InvocationHandler {
 	private void resume(Collection<TopicPartition> partitions) {
 		this.pausedByContainer.removeAll(partitions);
 		Set<TopicPartition> resume = new HashSet<>(partitions);
-		resume.removeAll(this.pausedByBounds);
+		resume.removeAll(this.queue.intake().paused());
 		resume.retainAll(this.consumer.assignment());
 		this.consumer.resume(resume);
 	}
@@ -248,7 +271,6 @@ final class ConsumerGate implements InvocationHandler {
 		}
 
 		private void forget(Collection<TopicPartition> partitions) {
-			ConsumerGate.this.pausedByBounds.removeAll(partitions);
 			ConsumerGate.this.pausedByContainer.removeAll(partitions);
 		}
 

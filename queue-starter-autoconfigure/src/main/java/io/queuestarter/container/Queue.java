@@ -1,7 +1,9 @@
 package io.queuestarter.container;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -11,6 +13,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.apache.kafka.clients.consumer.Consumer;
@@ -20,6 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
+import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.delivery.ByteBudget;
@@ -76,6 +80,10 @@ public final class Queue {
 
 	private volatile @Nullable Throwable failure;
 
+	private volatile @Nullable String pollProblem;
+
+	private volatile @Nullable String commitProblem;
+
 	private volatile @Nullable ScheduledFuture<?> timeouts;
 
 	Queue(QueueSettings settings, String group, List<String> subscription, QueueRuntime runtime) {
@@ -93,7 +101,7 @@ public final class Queue {
 		this.settler = new Settler(retry.maxAttempts(),
 				new Backoff(retry.initialInterval(), retry.multiplier(), retry.maxInterval(),
 						() -> ThreadLocalRandom.current().nextDouble()),
-				this.deadLetters, this.dispatcher, this.retries, this.outcomes, this::outOfMemory);
+				this.deadLetters, this.dispatcher, this.retries, this.outcomes, this::fail);
 	}
 
 	private boolean run(Delivery delivery, int slot) {
@@ -107,7 +115,7 @@ public final class Queue {
 	/**
 	 * Stops the queue: nothing can be concluded about the record, nor be trusted after.
 	 */
-	private void outOfMemory(Throwable error) {
+	private void fail(Throwable error) {
 		this.failure = error;
 		this.dispatcher.stop();
 		MessageListenerContainer current = this.container;
@@ -117,7 +125,7 @@ public final class Queue {
 			}));
 		}
 		// Last, since it needs memory.
-		LOGGER.error("Queue '{}' stops: the process ran out of memory; its records are delivered again", id(), error);
+		LOGGER.error("Queue '{}' stops; what it has not settled is delivered again", id(), error);
 	}
 
 	Settler settler() {
@@ -151,7 +159,8 @@ public final class Queue {
 			this.settler.timeOutOverdue(this.runtime.time());
 			this.dispatcher.catchUp();
 		}
-		catch (RuntimeException | OutOfMemoryError ex) {
+		catch (Throwable ex) {
+			// A look that throws would be the last one.
 			LOGGER.error("Timeouts of queue '{}' were not all carried out, or workers could not be started; "
 					+ "the next look follows", id(), ex);
 		}
@@ -172,15 +181,42 @@ public final class Queue {
 	}
 
 	void assigned(Collection<TopicPartition> partitions) {
-		partitions.stream().map(TopicPartition::topic).distinct().filter(this.seenTopics::add).forEach((topic) -> {
-			if (this.deadLetters != null) {
-				this.deadLetters.prepare(topic);
+		for (TopicPartition partition : partitions) {
+			if (this.deadLetters != null && this.seenTopics.add(partition.topic())) {
+				prepare(partition.topic(), this.deadLetters);
 			}
-		});
+		}
+	}
+
+	/**
+	 * A pattern may match the queue's own dead-letter topics, which come to be only now.
+	 */
+	private void prepare(String topic, DeadLetterPublisher publisher) {
+		String deadLetterTopic = this.settings.deadLetters().topic().replace("{topic}", topic);
+		MessageListenerContainer current = this.container;
+		Pattern pattern = (current != null) ? current.getContainerProperties().getTopicPattern() : null;
+		if (pattern != null && pattern.matcher(deadLetterTopic).matches()) {
+			fail(new QueueConfigurationException(
+					"'topicPattern' " + pattern + " of queue '" + id() + "' matches '" + deadLetterTopic
+							+ "', which is where its dead letters go: each would come round again.",
+					"Exclude it from the pattern, or set another dlq.topic."));
+			return;
+		}
+		publisher.prepare(topic);
 	}
 
 	void polled(Instant now) {
 		this.lastPoll = now;
+		this.pollProblem = null;
+	}
+
+	void pollFailed(Exception error) {
+		this.pollProblem = error.toString();
+	}
+
+	/** A commit failed with a text, or succeeded. */
+	void committed(@Nullable String problem) {
+		this.commitProblem = problem;
 	}
 
 	/** Ends what does not end with the container. */
@@ -340,6 +376,35 @@ public final class Queue {
 	 */
 	public long deadLetterFailures() {
 		return (this.deadLetters != null) ? this.deadLetters.failures() : 0;
+	}
+
+	/**
+	 * What the last poll failed with.
+	 * @return a text for operators, or {@code null} if it succeeded
+	 */
+	public @Nullable String pollProblem() {
+		return this.pollProblem;
+	}
+
+	/**
+	 * What the last commit failed with.
+	 * @return a text for operators, or {@code null} if it succeeded
+	 */
+	public @Nullable String commitProblem() {
+		return this.commitProblem;
+	}
+
+	/**
+	 * Largest age of a record that holds a watermark.
+	 * @return the age, zero if none does
+	 */
+	public Duration headAge() {
+		return partitions().stream()
+			.map(PartitionView::head)
+			.filter(Objects::nonNull)
+			.map(PartitionView.Head::age)
+			.max(Comparator.naturalOrder())
+			.orElse(Duration.ZERO);
 	}
 
 	/**

@@ -78,6 +78,22 @@ final class QueueChecks {
 		}
 	}
 
+	/** A queue must not read its own dead letters: each would come round again. */
+	void deadLetters(QueueSettings settings, List<String> subscription) {
+		if (!settings.deadLetters().enabled()) {
+			return;
+		}
+		for (String topic : subscription) {
+			String deadLetterTopic = settings.deadLetters().topic().replace("{topic}", topic);
+			if (subscription.contains(deadLetterTopic)) {
+				throw new QueueConfigurationException(
+						"Queue '" + id() + "' (method " + method() + ") consumes '" + deadLetterTopic
+								+ "', which is where its dead letters go.",
+						"Give it another dlq.topic, or remove the topic.");
+			}
+		}
+	}
+
 	/** Two queues may share a group, but not a topic of it. */
 	void sharing(String group, List<String> subscription, Collection<Queue> others) {
 		for (Queue other : others) {

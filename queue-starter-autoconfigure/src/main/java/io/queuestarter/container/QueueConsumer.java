@@ -152,21 +152,23 @@ final class QueueConsumer {
 			this.consumer.commitAsync(changes, (offsets, error) -> {
 				if (error == null) {
 					this.commits.succeeded(changes);
+					this.queue.committed(null);
 				}
 				else {
 					commitFailed(error);
 				}
 			});
 		}
-		catch (KafkaException ex) {
+		catch (RuntimeException ex) {
 			commitFailed(ex);
 		}
 	}
 
 	private void commitFailed(Exception error) {
 		this.commits.failed();
+		this.queue.committed(error.toString());
 		if (Integer.bitCount(this.commits.failures()) == 1) {
-			LOGGER.info("Commit of queue '{}' failed ({} in a row) and is repeated: {}", id(), this.commits.failures(),
+			LOGGER.warn("Commit of queue '{}' failed ({} in a row) and is repeated: {}", id(), this.commits.failures(),
 					error.toString());
 		}
 	}

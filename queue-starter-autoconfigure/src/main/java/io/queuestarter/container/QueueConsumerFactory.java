@@ -98,6 +98,8 @@ final class QueueConsumerFactory implements ConsumerFactory<byte[], byte[]> {
 	private static PartDecoder decoder(String part, @Nullable Deserializer<?> instance, @Nullable Object configured,
 			Settings settings) {
 		if (instance != null) {
+			// As the application's factory does before it creates a consumer.
+			instance.configure(settings.all(), part.equals("key"));
 			return PartDecoder.single(part, instance);
 		}
 		if (configured instanceof Deserializer<?> deserializer) {

@@ -22,10 +22,10 @@ final class QueueErrorHandler implements CommonErrorHandler {
 
 	private static final Duration PAUSE = Duration.ofSeconds(1);
 
-	private final String id;
+	private final Queue queue;
 
-	QueueErrorHandler(String id) {
-		this.id = id;
+	QueueErrorHandler(Queue queue) {
+		this.queue = queue;
 	}
 
 	@Override
@@ -36,14 +36,15 @@ final class QueueErrorHandler implements CommonErrorHandler {
 	@Override
 	public void handleOtherException(Exception error, Consumer<?, ?> consumer, MessageListenerContainer container,
 			boolean batchListener) {
-		LOGGER.error("Poll of queue '{}' failed; it polls again in {}", this.id, PAUSE, error);
+		this.queue.pollFailed(error);
+		LOGGER.error("Poll of queue '{}' failed; it polls again in {}", this.queue.id(), PAUSE, error);
 		LockSupport.parkNanos(PAUSE.toNanos());
 	}
 
 	@Override
 	public void handleBatch(Exception error, ConsumerRecords<?, ?> records, Consumer<?, ?> consumer,
 			MessageListenerContainer container, Runnable invokeListener) {
-		LOGGER.error("Queue '{}' could not take over {} records and stops; they are delivered again", this.id,
+		LOGGER.error("Queue '{}' could not take over {} records and stops; they are delivered again", this.queue.id(),
 				records.count(), error);
 		// Elsewhere, since a stop may wait for this thread.
 		ForkJoinPool.commonPool().execute(() -> container.stopAbnormally(() -> {

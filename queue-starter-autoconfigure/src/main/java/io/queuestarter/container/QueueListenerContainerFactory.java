@@ -81,6 +81,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		QueueChecks checks = new QueueChecks(definition, endpoint, this.consumerFactory.getConfigurationProperties());
 		String group = checks.group(queueSettings);
 		checks.consumer(queueSettings);
+		checks.deadLetters(queueSettings, checks.subscription());
 		checks.sharing(group, checks.subscription(), this.queues.all());
 		Queue queue = new Queue(queueSettings, group, checks.subscription(), this.runtime);
 		methodEndpoint.setGroupId(group);

@@ -54,7 +54,7 @@ final class QueueMessageListenerContainer extends ConcurrentMessageListenerConta
 		if (properties.getAuthExceptionRetryInterval() == null) {
 			properties.setAuthExceptionRetryInterval(AUTHORIZATION_PAUSE);
 		}
-		setCommonErrorHandler(new QueueErrorHandler(this.queue.id()));
+		setCommonErrorHandler(new QueueErrorHandler(this.queue));
 		setRecordInterceptor(null);
 		setBatchInterceptor(null);
 	}

@@ -115,11 +115,12 @@ public final class Assignment {
 
 	/**
 	 * Whether the bytes held by this partition or by the whole listener reach their
-	 * limit.
+	 * limit. A partition of which nothing is held is never over it, so that no partition
+	 * waits for another, nor a record for being large.
 	 * @return {@code true} if nothing more should be admitted
 	 */
 	public boolean isOverBytes() {
-		return this.own.isSpent() || this.common.isSpent();
+		return (this.own.isSpent() || this.common.isSpent()) && this.outstanding.get() > 0;
 	}
 
 	/**

@@ -18,8 +18,8 @@ public final class ByteBudget {
 	/**
 	 * Creates a budget.
 	 * @param limit largest number of bytes
-	 * @param roomListener told by the thread that brings the bytes held down to half of
-	 * the limit; must be quick
+	 * @param roomListener told by the thread that brings the bytes held below the limit;
+	 * must be quick
 	 */
 	public ByteBudget(long limit, Runnable roomListener) {
 		this.limit = limit;
@@ -32,14 +32,6 @@ public final class ByteBudget {
 	 */
 	public boolean isSpent() {
 		return this.held.get() >= this.limit;
-	}
-
-	/**
-	 * Whether at most half of the limit is held.
-	 * @return {@code true} if there is room for more than a few records
-	 */
-	public boolean hasRoom() {
-		return this.held.get() <= this.limit / 2;
 	}
 
 	/**
@@ -56,7 +48,7 @@ public final class ByteBudget {
 
 	void release(int bytes) {
 		long now = this.held.addAndGet(-bytes);
-		if (now <= this.limit / 2 && now + bytes > this.limit / 2) {
+		if (now < this.limit && now + bytes >= this.limit) {
 			this.roomListener.run();
 		}
 	}

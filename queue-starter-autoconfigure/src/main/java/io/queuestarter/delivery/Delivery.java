@@ -39,6 +39,9 @@ public final class Delivery {
 	/** Volatile; simple class name of the last failure, for operators. */
 	private volatile @Nullable String lastError;
 
+	/** Volatile; set before each back-off. */
+	private volatile @Nullable Runnable letGoAction;
+
 	Delivery(Assignment assignment, ConsumerRecord<byte[], byte[]> record, int size, long admittedNanos) {
 		this.assignment = assignment;
 		this.record = record;
@@ -129,7 +132,27 @@ public final class Delivery {
 		if (from == DeliveryState.IN_FLIGHT && current != null) {
 			current.abandon();
 		}
+		runLetGoAction();
 		return true;
+	}
+
+	/**
+	 * What to do when the record is let go: give up what was prepared for its next
+	 * attempt. Replaces the action named before.
+	 * @param action the action; run at once if the record is let go already
+	 */
+	public void onLetGo(Runnable action) {
+		this.letGoAction = action;
+		if (this.state == DeliveryState.LET_GO) {
+			runLetGoAction();
+		}
+	}
+
+	private void runLetGoAction() {
+		Runnable action = this.letGoAction;
+		if (action != null) {
+			action.run();
+		}
 	}
 
 	/**

@@ -1,8 +1,10 @@
 package io.queuestarter.handler;
 
+import java.io.IOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
+import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.converter.ConversionException;
@@ -61,6 +63,23 @@ public final class Failures {
 	 */
 	public static boolean isUndecodable(Throwable error) {
 		return error instanceof UndecodableRecordException;
+	}
+
+	/**
+	 * Whether a deserializer failed for a reason outside of the record: a schema registry
+	 * that does not answer, for instance.
+	 * @param error an exception that tells that key or value were not decodable
+	 * @return {@code true} if another attempt may succeed
+	 */
+	public static boolean isTransient(Throwable error) {
+		Throwable current = error;
+		for (int depth = 0; current != null && depth < MAX_DEPTH; depth++) {
+			if (current instanceof IOException || current instanceof RetriableException) {
+				return true;
+			}
+			current = causeOf(current);
+		}
+		return false;
 	}
 
 	/**

@@ -57,9 +57,9 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 		if (attempt == null) {
 			return true;
 		}
-		attempt.enter();
-		KafkaUtils.setConsumerGroupId(this.group);
 		try {
+			attempt.enter();
+			KafkaUtils.setConsumerGroupId(this.group);
 			this.listener.onMessage(this.decoder.decode(attempt.record()), attempt, this.consumer);
 			if (!attempt.isAwaited()) {
 				this.answers.handled(attempt);

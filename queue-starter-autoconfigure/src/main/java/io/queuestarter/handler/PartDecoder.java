@@ -22,6 +22,8 @@ public final class PartDecoder {
 
 	private static final LogAccessor LOGGER = new LogAccessor(PartDecoder.class);
 
+	private static final String ARRAY_TOO_LARGE = "Requested array size exceeds VM limit";
+
 	private final String part;
 
 	private final String exceptionHeader;
@@ -98,6 +100,15 @@ public final class PartDecoder {
 		}
 		catch (Exception ex) {
 			throw new UndecodableRecordException(this.part, deserializer.getClass().getName(), ex);
+		}
+		catch (OutOfMemoryError ex) {
+			// A corrupt length asks for an array of any size: the record's fault, not
+			// memory's.
+			if (String.valueOf(ex.getMessage()).startsWith(ARRAY_TOO_LARGE)) {
+				throw new UndecodableRecordException(this.part, deserializer.getClass().getName(),
+						new IllegalArgumentException(ARRAY_TOO_LARGE));
+			}
+			throw ex;
 		}
 		// An ErrorHandlingDeserializer answers null and leaves its exception in a header.
 		Header after = headers.lastHeader(this.exceptionHeader);

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -100,13 +101,16 @@ public final class Intake {
 	/**
 	 * Takes over what a poll returned.
 	 * @param records the records
+	 * @throws IllegalStateException if a partition is not assigned; nothing is taken over
 	 */
 	public void accept(ConsumerRecords<byte[], byte[]> records) {
 		for (TopicPartition partition : records.partitions()) {
-			PartitionIntake intake = this.partitions.get(partition);
-			if (intake == null) {
+			if (!this.partitions.containsKey(partition)) {
 				throw new IllegalStateException("Records of '" + partition + "' which is not assigned");
 			}
+		}
+		for (TopicPartition partition : records.partitions()) {
+			PartitionIntake intake = Objects.requireNonNull(this.partitions.get(partition));
 			List<ConsumerRecord<byte[], byte[]>> polled = records.records(partition);
 			if (polled.get(0).offset() < intake.next()) {
 				intake = restart(intake, polled.get(0).offset());
@@ -182,7 +186,7 @@ public final class Intake {
 	private boolean admit(PartitionIntake partition, int share) {
 		int room = Math.min(this.limits.records() - this.dispatcher.waiting(),
 				this.limits.partitionRecords() - this.dispatcher.waiting(partition.assignment().queue()));
-		if (room <= 0 || this.common.isSpent()) {
+		if (room <= 0) {
 			return false;
 		}
 		long before = partition.assignment().ledger().next();
@@ -194,14 +198,14 @@ public final class Intake {
 	private boolean isFull(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
 		return partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
-				|| this.common.isSpent() || this.dispatcher.waiting() >= this.limits.records()
+				|| this.dispatcher.waiting() >= this.limits.records()
 				|| this.dispatcher.waiting(assignment.queue()) >= this.limits.partitionRecords();
 	}
 
 	private boolean hasRoom(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
-		return !partition.hasPending() && !assignment.ledger().isFull() && assignment.bytes().hasRoom()
-				&& this.common.hasRoom() && this.dispatcher.waiting() <= this.limits.records() / 2
+		return !partition.hasPending() && !assignment.ledger().isFull() && !assignment.isOverBytes()
+				&& this.dispatcher.waiting() <= this.limits.records() / 2
 				&& this.dispatcher.waiting(assignment.queue()) <= this.limits.partitionRecords() / 2;
 	}
 

@@ -1,13 +1,9 @@
 package io.queuestarter.observe;
 
-import java.time.Duration;
-import java.util.Comparator;
-
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
-import io.queuestarter.container.PartitionView;
-import io.queuestarter.container.PartitionView.Head;
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.QueueState;
 
@@ -31,29 +27,20 @@ final class QueueHealthIndicator extends AbstractHealthIndicator {
 			.withDetail("state", state)
 			.withDetail("partitions", this.queue.partitions().size())
 			.withDetail("inFlight", this.queue.inFlight())
-			.withDetail("headAge", headAge().toString())
+			.withDetail("headAge", this.queue.headAge().toString())
 			.withDetail("deadLettersWaiting", this.queue.deadLettersWaiting());
 		Throwable failure = this.queue.failure();
-		if (failure != null) {
-			builder.withDetail("failure", failure.getClass().getName());
-		}
-		String problem = this.queue.deadLetterProblem();
-		if (problem != null) {
-			builder.withDetail("deadLetterProblem", problem);
-		}
-		if (this.queue.lastPoll() != null) {
-			builder.withDetail("lastPoll", this.queue.lastPoll().toString());
-		}
+		detail(builder, "failure", (failure != null) ? failure.getClass().getName() : null);
+		detail(builder, "deadLetterProblem", this.queue.deadLetterProblem());
+		detail(builder, "commitProblem", this.queue.commitProblem());
+		detail(builder, "pollProblem", this.queue.pollProblem());
+		detail(builder, "lastPoll", this.queue.lastPoll());
 	}
 
-	private Duration headAge() {
-		return this.queue.partitions()
-			.stream()
-			.map(PartitionView::head)
-			.filter((head) -> head != null)
-			.map(Head::age)
-			.max(Comparator.naturalOrder())
-			.orElse(Duration.ZERO);
+	private static void detail(Health.Builder builder, String name, @Nullable Object value) {
+		if (value != null) {
+			builder.withDetail(name, value.toString());
+		}
 	}
 
 }

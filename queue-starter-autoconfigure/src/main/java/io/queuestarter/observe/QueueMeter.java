@@ -1,13 +1,11 @@
 package io.queuestarter.observe;
 
-import java.time.Duration;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.container.PartitionView;
-import io.queuestarter.container.PartitionView.Head;
 import io.queuestarter.container.Queue;
 
 /**
@@ -41,7 +39,7 @@ public enum QueueMeter {
 	LEDGER_FILL("ledger.fill", Kind.GAUGE, "ratio", max(PartitionView::fill)),
 
 	/** Largest age of a record that holds a watermark. */
-	HEAD_AGE("head.age", Kind.GAUGE, "seconds", max(QueueMeter::headAgeSeconds)),
+	HEAD_AGE("head.age", Kind.GAUGE, "seconds", (queue) -> queue.headAge().toMillis() / 1000.0),
 
 	/** Partitions assigned to this process. */
 	PARTITIONS("partitions", Kind.GAUGE, "partitions", (queue) -> queue.partitions().size()),
@@ -109,11 +107,6 @@ public enum QueueMeter {
 
 	private static ToDoubleFunction<Queue> max(ToDoubleFunction<PartitionView> part) {
 		return (queue) -> queue.partitions().stream().mapToDouble(part).max().orElse(0);
-	}
-
-	private static double headAgeSeconds(PartitionView partition) {
-		Head head = partition.head();
-		return ((head != null) ? head.age() : Duration.ZERO).toMillis() / 1000.0;
 	}
 
 	private enum Kind {

@@ -3,6 +3,7 @@ package io.queuestarter.retry;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -46,12 +47,20 @@ public final class Retries {
 	public void schedule(Delivery delivery, Duration delay) {
 		this.waiting.incrementAndGet();
 		try {
-			this.timer.schedule(() -> due(delivery), TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+			ScheduledFuture<?> timer = this.timer.schedule(() -> due(delivery), TimeUnit.NANOSECONDS.convert(delay),
+					TimeUnit.NANOSECONDS);
+			delivery.onLetGo(() -> cancel(timer));
 		}
 		catch (RejectedExecutionException ex) {
 			// The application is closing: the record is let go and delivered again.
 			this.waiting.decrementAndGet();
 			delivery.letGo();
+		}
+	}
+
+	private void cancel(ScheduledFuture<?> timer) {
+		if (timer.cancel(false)) {
+			this.waiting.decrementAndGet();
 		}
 	}
 

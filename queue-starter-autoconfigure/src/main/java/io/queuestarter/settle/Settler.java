@@ -46,7 +46,7 @@ public final class Settler implements Answers {
 
 	private final Outcomes outcomes;
 
-	private final Consumer<Throwable> outOfMemory;
+	private final Consumer<Throwable> fatal;
 
 	/**
 	 * Creates a settler.
@@ -56,26 +56,30 @@ public final class Settler implements Answers {
 	 * @param dispatcher whose slots the attempts occupy
 	 * @param retries where records wait for their next attempt
 	 * @param outcomes counts what happened
-	 * @param outOfMemory told when the process ran out of memory
+	 * @param fatal told when the process ran out of memory, or an answer could not be
+	 * carried out: nothing can be concluded about the record then
 	 */
 	public Settler(int maxAttempts, Backoff backoff, @Nullable DeadLetters deadLetters, Dispatcher<Delivery> dispatcher,
-			Retries retries, Outcomes outcomes, Consumer<Throwable> outOfMemory) {
+			Retries retries, Outcomes outcomes, Consumer<Throwable> fatal) {
 		this.maxAttempts = maxAttempts;
 		this.backoff = backoff;
 		this.deadLetters = deadLetters;
 		this.dispatcher = dispatcher;
 		this.retries = retries;
 		this.outcomes = outcomes;
-		this.outOfMemory = outOfMemory;
+		this.fatal = fatal;
 	}
 
 	@Override
 	public void handled(Attempt attempt) {
-		conclude(attempt, () -> {
+		boolean first = conclude(attempt, () -> {
 			if (attempt.delivery().settle(DeliveryState.IN_FLIGHT)) {
 				this.outcomes.acknowledged();
 			}
 		});
+		if (!first && attempt.isCancelled()) {
+			this.outcomes.late();
+		}
 	}
 
 	@Override
@@ -83,7 +87,7 @@ public final class Settler implements Answers {
 		if (Failures.isOutOfMemory(error)) {
 			conclude(attempt, () -> {
 				attempt.delivery().letGo();
-				this.outOfMemory.accept(error);
+				this.fatal.accept(error);
 			});
 			return;
 		}
@@ -94,7 +98,12 @@ public final class Settler implements Answers {
 				park(attempt, DeadLetterReason.NACK, cause);
 			}
 			else if (Failures.isUndecodable(cause)) {
-				park(attempt, DeadLetterReason.UNDECODABLE, cause);
+				if (Failures.isTransient(cause)) {
+					retryOrPark(attempt, this.backoff.after(attempt.attempt()), DeadLetterReason.UNDECODABLE, cause);
+				}
+				else {
+					park(attempt, DeadLetterReason.UNDECODABLE, cause);
+				}
 			}
 			else if (!attempt.isCalled() && Failures.isUnprocessable(cause)) {
 				park(attempt, DeadLetterReason.UNPROCESSABLE, cause);
@@ -155,13 +164,16 @@ public final class Settler implements Answers {
 	private boolean conclude(Attempt attempt, Runnable consequence) {
 		Progress before = attempt.claim();
 		if (before == Progress.ANSWERED) {
-			if (attempt.isCancelled()) {
-				this.outcomes.late();
-			}
 			return false;
 		}
 		try {
 			consequence.run();
+		}
+		catch (Throwable ex) {
+			// Whoever should hold the record now may not.
+			attempt.delivery().letGo();
+			this.fatal.accept(ex);
+			throw ex;
 		}
 		finally {
 			if (before == Progress.DETACHED) {
@@ -186,7 +198,8 @@ public final class Settler implements Answers {
 			this.outcomes.retried();
 			this.retries.schedule(attempt.delivery(), delay);
 			// Last, since the cause may throw when it is asked for its message.
-			LOGGER.debug("{} failed and is tried again in {}", attempt, delay, cause);
+			// Not the exception itself: describing it is user code.
+			LOGGER.debug("{} failed with {} and is tried again in {}", attempt, cause.getClass().getName(), delay);
 		}
 	}
 

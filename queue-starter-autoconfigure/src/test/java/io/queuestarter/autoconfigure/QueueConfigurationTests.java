@@ -141,6 +141,13 @@ class QueueConfigurationTests {
 	}
 
 	@Test
+	void queueThatReadsItsOwnDeadLettersIsRefused() {
+		this.billing.withPropertyValues("kafka-queue.listeners.billing.dlq.topic=trips")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("consumes 'trips', which is where its dead letters go"));
+	}
+
+	@Test
 	void C2_oneGroupForTwoTopicsIsServed() {
 		this.billing.withBean(SameGroup.class)
 			.run((context) -> assertThat(context.getBean(Queues.class).all()).hasSize(2));

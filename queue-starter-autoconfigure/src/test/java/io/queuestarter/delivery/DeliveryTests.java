@@ -156,21 +156,21 @@ class DeliveryTests {
 	}
 
 	@Test
-	void roomIsToldWhenHalfOfTheBytesAreGivenBack() {
+	void roomIsToldOnceTheBytesHeldAreBelowTheLimit() {
 		List<Delivery> deliveries = new ArrayList<>();
 		for (int offset = 0; offset < 10; offset++) {
 			deliveries.add(admit(offset));
 		}
 		assertThat(this.assignment.isOverBytes()).isTrue();
-		assertThat(this.common.hasRoom()).isFalse();
+		assertThat(this.common.isSpent()).isTrue();
 
 		deliveries.subList(0, 4).forEach(Delivery::letGo);
-		assertThat(this.toldOfRoom).hasValue(0);
+		assertThat(this.toldOfRoom).hasValue(1);
 		assertThat(this.assignment.isOverBytes()).isFalse();
 		deliveries.forEach(Delivery::letGo);
 
 		assertThat(this.toldOfRoom).hasValue(1);
-		assertThat(this.common.hasRoom()).isTrue();
+		assertThat(this.common.isSpent()).isFalse();
 	}
 
 	@Test

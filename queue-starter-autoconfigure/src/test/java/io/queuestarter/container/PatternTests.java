@@ -1,0 +1,39 @@
+package io.queuestarter.container;
+
+import org.junit.jupiter.api.Test;
+
+import io.queuestarter.QueueListener;
+import io.queuestarter.testkit.Broker;
+import io.queuestarter.testkit.QueueApp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A pattern that matches the queue's own dead-letter topic would consume its dead
+ * letters, whose dead-letter topic it would match again, and so on.
+ */
+class PatternTests {
+
+	@Test
+	void patternThatMatchesItsOwnDeadLetterTopicStopsTheQueueBeforeTheTopicExists() {
+		String topic = Broker.newTopic("patterned", 1);
+		Broker.sendNumbers(topic, 1, 3);
+
+		try (QueueApp app = QueueApp.of(Greedy.class).with("pattern", topic + ".*").start()) {
+			QueueApp.eventually().until(() -> app.queue("greedy").state() == QueueState.FAILED);
+
+			assertThat(app.queue("greedy").failure()).hasMessageContaining("matches '" + topic + "-dlq'")
+				.hasMessageContaining("Exclude it from the pattern");
+			assertThat(Broker.partitionsOf(topic + "-dlq")).isZero();
+		}
+	}
+
+	static class Greedy {
+
+		@QueueListener(id = "greedy", topicPattern = "${pattern}", groupId = "greedy")
+		void handle(String value) {
+		}
+
+	}
+
+}
