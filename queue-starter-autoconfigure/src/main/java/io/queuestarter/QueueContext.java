@@ -47,7 +47,8 @@ public interface QueueContext {
 
 	/**
 	 * Ends the attempt as failed and asks for another after {@code delay}. The attempt
-	 * counts: when the configured number is used up the record is dead-lettered.
+	 * counts: when the configured number is used up the record is dead-lettered, unless
+	 * dead-lettering is switched off.
 	 * @param delay time to wait, zero or more; more than a day is cut to a day
 	 * @throws IllegalArgumentException if {@code delay} is negative
 	 */

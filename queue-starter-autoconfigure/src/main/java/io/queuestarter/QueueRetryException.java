@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown by a handler to name the delay before the next attempt itself. The attempt
- * counts as failed: when the configured number is used up the record is dead-lettered.
+ * counts as failed: when the configured number is used up the record is dead-lettered,
+ * unless dead-lettering is switched off.
  *
  * @since 0.1.0
  */

@@ -53,11 +53,12 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	}
 
 	/**
-	 * How much is held in memory. One poll's records may be held on top of it.
+	 * How much is held in memory. One poll's records per partition may be held on top of
+	 * it.
 	 *
 	 * @param maxRecords Largest number of records that wait for a thread, over all
 	 * partitions.
-	 * @param maxSize Largest size of all records fetched and not settled, over all
+	 * @param maxSize Largest size of all records admitted and not settled, over all
 	 * partitions.
 	 * @param partition Bounds of a single partition.
 	 */
@@ -70,7 +71,7 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 *
 	 * @param maxRecords Largest number of records of one partition that wait for a
 	 * thread. Half of the common bound unless set, so that no partition takes all of it.
-	 * @param maxSize Largest size of the records of one partition that are fetched and
+	 * @param maxSize Largest size of the records of one partition that are admitted and
 	 * not settled. Half of the common bound unless set.
 	 */
 	public record Partition(@Nullable Integer maxRecords, @Nullable DataSize maxSize) {

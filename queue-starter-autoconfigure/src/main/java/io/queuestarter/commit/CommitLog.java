@@ -19,7 +19,7 @@ import io.queuestarter.ledger.AckedSetCodec;
  * <p>
  * A commit carries the watermark as offset and the offsets settled above it as metadata.
  * At most one commit is in flight; one whose outcome is a failure or unknown is repeated
- * with newer content after the next poll.
+ * with newer content, after the shorter of the interval and 100 milliseconds.
  */
 public final class CommitLog {
 

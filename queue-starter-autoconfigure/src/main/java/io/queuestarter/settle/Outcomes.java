@@ -63,7 +63,8 @@ public final class Outcomes {
 	}
 
 	/**
-	 * Answers that came after the attempt was cancelled; they changed nothing.
+	 * Results that came after their attempt was cancelled and changed nothing: their work
+	 * is done again.
 	 * @return the number
 	 */
 	public long lateCount() {

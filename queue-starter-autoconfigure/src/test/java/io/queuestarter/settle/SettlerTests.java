@@ -40,6 +40,7 @@ import io.queuestarter.testkit.ManualTimer;
 import io.queuestarter.testkit.Records;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Dispatcher, runner, settler and retries on the test's thread, with a clock and a timer
@@ -189,6 +190,66 @@ class SettlerTests {
 			.satisfies((failure) -> assertThat(failure.error()).hasRootCauseMessage("not JSON"))
 			.extracting(Failure::reason)
 			.isEqualTo(DeadLetterReason.UNDECODABLE);
+	}
+
+	@Test
+	void registryThatDoesNotAnswerIsTriedAgainBeforeTheRecordIsDeadLettered() {
+		this.values = (Deserializer<Object>) (topic, data) -> {
+			throw new IllegalStateException("no schema", new IOException("registry down"));
+		};
+
+		Delivery delivery = dispatch();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+		passTime(Duration.ofMillis(100));
+		passTime(Duration.ofMillis(200));
+
+		assertThat(this.parked).singleElement()
+			.satisfies((failure) -> assertThat(failure.attempts()).isEqualTo(3))
+			.extracting(Failure::reason)
+			.isEqualTo(DeadLetterReason.UNDECODABLE);
+	}
+
+	@Test
+	void impossibleArrayIsTheRecordsFaultAndNotMemorys() {
+		this.values = (Deserializer<Object>) (topic, data) -> {
+			throw new OutOfMemoryError("Requested array size exceeds VM limit");
+		};
+
+		dispatch();
+
+		assertThat(this.parked).extracting(Failure::reason).containsExactly(DeadLetterReason.UNDECODABLE);
+		assertThat(this.outOfMemory).hasNullValue();
+	}
+
+	@Test
+	void errorOfTheEngineStopsTheQueueAndStrandsNoRecord() {
+		this.settler = settler((delivery, failure) -> {
+			throw new NoClassDefFoundError("snappy");
+		});
+		this.handler = (attempt) -> {
+			throw new QueueRejectException("no");
+		};
+
+		Delivery delivery = admit();
+		assertThatThrownBy(() -> this.dispatcher.submit(this.assignment.queue(), delivery))
+			.isInstanceOf(NoClassDefFoundError.class);
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
+		assertThat(this.outOfMemory.get()).isInstanceOf(NoClassDefFoundError.class);
+		assertThat(this.assignment.ledger().advance()).isZero();
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@Test
+	void recordLetGoInBackoffLeavesTheTimer() {
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		Delivery delivery = dispatch();
+
+		delivery.letGo();
+
+		assertThat(this.timer.delaysNanos()).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -424,10 +485,13 @@ class SettlerTests {
 		assertThat(this.dispatcher.inFlight()).isZero();
 	}
 
-	private Delivery dispatch() {
+	private Delivery admit() {
 		long offset = this.assignment.ledger().next();
-		Delivery delivery = this.assignment.admit(Records.record(Records.partition(0), offset, 10),
-				this.clock.nanoTime());
+		return this.assignment.admit(Records.record(Records.partition(0), offset, 10), this.clock.nanoTime());
+	}
+
+	private Delivery dispatch() {
+		Delivery delivery = admit();
 		this.dispatcher.submit(this.assignment.queue(), delivery);
 		return delivery;
 	}

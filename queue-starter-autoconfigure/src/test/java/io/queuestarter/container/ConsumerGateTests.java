@@ -1,0 +1,153 @@
+package io.queuestarter.container;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.queuestarter.Ordering;
+import io.queuestarter.container.QueueSettings.DeadLetterTopic;
+import io.queuestarter.container.QueueSettings.Retry;
+import io.queuestarter.container.QueueSettings.Workers;
+import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.intake.IntakeLimits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * The gate over a consumer that the test scripts, without a broker: what the container
+ * may do to the consumer, and what becomes of records that it does not hand over.
+ */
+class ConsumerGateTests {
+
+	private static final TopicPartition P0 = new TopicPartition("orders", 0);
+
+	private static final TopicPartition P1 = new TopicPartition("orders", 1);
+
+	private final MockConsumer<byte[], byte[]> kafka = new MockConsumer<>("earliest");
+
+	private final QueueRuntime runtime = new QueueRuntime(TimeSource.SYSTEM, Map.of("bootstrap.servers", "localhost:1"),
+			Map.of(), (settings) -> (source, topic) -> {
+			});
+
+	private final Queue queue = new Queue(settings(), "group", List.of("orders"), this.runtime);
+
+	private final Consumer<byte[], byte[]> consumer = this.queue.gate(this.kafka);
+
+	@AfterEach
+	void close() {
+		this.consumer.close();
+		this.queue.close();
+		this.runtime.close();
+	}
+
+	@Test
+	void recordsThatAreNotHandedOverAreFetchedAgain() {
+		assign(P0);
+		send(P0, 0, 3);
+		assertThat(poll()).hasSize(3);
+
+		send(P0, 0, 3);
+		ConsumerRecords<byte[], byte[]> again = this.consumer.poll(Duration.ZERO);
+
+		assertThat(again).extracting(ConsumerRecord::offset).containsExactly(0L, 1L, 2L);
+	}
+
+	@Test
+	void pollThatCannotBeTakenOverIsFetchedAgainAsAWhole() {
+		assign(P0);
+		send(P0, 0, 2);
+		ConsumerRecords<byte[], byte[]> mine = this.consumer.poll(Duration.ZERO);
+		ConsumerRecords<byte[], byte[]> withForeign = new ConsumerRecords<>(
+				Map.of(P0, mine.records(P0), P1, List.of(new ConsumerRecord<>("orders", 1, 0, null, null))), Map.of());
+
+		assertThatIllegalStateException().isThrownBy(() -> ((GatedConsumer) this.consumer).gate().accept(withForeign));
+		send(P0, 0, 2);
+
+		assertThat(poll()).extracting(ConsumerRecord::offset).containsExactly(0L, 1L);
+	}
+
+	@Test
+	void containerSeesAndUndoesOnlyItsOwnPauses() {
+		assign(P0, P1);
+		this.consumer.pause(List.of(P0));
+		this.kafka.pause(List.of(P1));
+
+		assertThat(this.consumer.paused()).containsExactly(P0);
+		this.consumer.poll(Duration.ZERO);
+
+		assertThat(this.kafka.paused()).containsExactly(P0);
+		this.consumer.resume(List.of(P0));
+		assertThat(this.kafka.paused()).isEmpty();
+	}
+
+	@Test
+	void nobodyElseCommits() {
+		assign(P0);
+
+		assertThatIllegalStateException().isThrownBy(this.consumer::commitSync)
+			.withMessageContaining("Only the ledger of queue 'gate' commits");
+		assertThatIllegalStateException().isThrownBy(this.consumer::commitAsync);
+	}
+
+	@Test
+	void consumerIsClosedThoughGivingUpItsPartitionsFails() {
+		assign(P0);
+		send(P0, 0, 1);
+		((GatedConsumer) this.consumer).gate().accept(this.consumer.poll(Duration.ZERO));
+		this.kafka.setOffsetsException(new org.apache.kafka.common.KafkaException("no offsets"));
+
+		this.consumer.close();
+
+		assertThat(this.kafka.closed()).isTrue();
+		assertThat(this.queue.partitions()).isEmpty();
+	}
+
+	private ConsumerRecords<byte[], byte[]> poll() {
+		return this.consumer.poll(Duration.ZERO);
+	}
+
+	private void assign(TopicPartition... partitions) {
+		this.consumer.subscribe(List.of("orders"), new ConsumerRebalanceListener() {
+
+			@Override
+			public void onPartitionsRevoked(Collection<TopicPartition> revoked) {
+			}
+
+			@Override
+			public void onPartitionsAssigned(Collection<TopicPartition> assigned) {
+			}
+
+		});
+		this.kafka.rebalance(List.of(partitions));
+		for (TopicPartition partition : partitions) {
+			this.kafka.updateBeginningOffsets(Map.of(partition, 0L));
+			this.kafka.updateEndOffsets(Map.of(partition, 0L));
+		}
+	}
+
+	private void send(TopicPartition partition, long from, int count) {
+		for (long offset = from; offset < from + count; offset++) {
+			this.kafka.addRecord(
+					new ConsumerRecord<>(partition.topic(), partition.partition(), offset, null, new byte[] { 1 }));
+		}
+	}
+
+	private static QueueSettings settings() {
+		return new QueueSettings("gate", null, Ordering.UNORDERED, new Workers(false, 1),
+				new IntakeLimits(100, 100, 1 << 20, 100, 1 << 20), Duration.ofSeconds(30),
+				new Retry(3, Duration.ZERO, 1, Duration.ZERO), Duration.ofSeconds(1),
+				new DeadLetterTopic(false, "{topic}-dlq", false), Duration.ZERO, Map.of());
+	}
+
+}
