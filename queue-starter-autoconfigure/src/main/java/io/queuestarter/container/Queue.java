@@ -10,9 +10,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -26,13 +23,9 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterReason;
-import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
-import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.Intake;
-import io.queuestarter.retry.Backoff;
-import io.queuestarter.retry.Retries;
 import io.queuestarter.settle.Outcomes;
 import io.queuestarter.settle.Settler;
 
@@ -52,19 +45,9 @@ public final class Queue {
 
 	private final QueueRuntime runtime;
 
-	private final WorkerThreads workers;
-
-	private final Dispatcher<Delivery> dispatcher;
-
-	private final ByteBudget bytes;
-
-	private final Outcomes outcomes = new Outcomes();
-
-	private final Retries retries;
+	private final QueueEngine engine;
 
 	private final @Nullable DeadLetterPublisher deadLetters;
-
-	private final Settler settler;
 
 	private final List<QueueConsumer> consumers = new CopyOnWriteArrayList<>();
 
@@ -84,24 +67,13 @@ public final class Queue {
 
 	private volatile @Nullable String commitProblem;
 
-	private volatile @Nullable ScheduledFuture<?> timeouts;
-
 	Queue(QueueSettings settings, String group, List<String> subscription, QueueRuntime runtime) {
 		this.settings = settings;
 		this.group = group;
 		this.subscription = subscription;
 		this.runtime = runtime;
-		this.workers = WorkerThreads.of(settings.id(), settings.workers());
-		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
-				this.workers, this::run, this::raise);
-		this.bytes = new ByteBudget(settings.limits().bytes(), this::raise);
-		this.retries = new Retries(runtime.timer(), this.dispatcher);
-		this.deadLetters = settings.deadLetters().enabled() ? runtime.deadLetters(settings, group) : null;
-		QueueSettings.Retry retry = settings.retry();
-		this.settler = new Settler(retry.maxAttempts(),
-				new Backoff(retry.initialInterval(), retry.multiplier(), retry.maxInterval(),
-						() -> ThreadLocalRandom.current().nextDouble()),
-				this.deadLetters, this.dispatcher, this.retries, this.outcomes, this::fail);
+		this.engine = new QueueEngine(settings, group, runtime, this::run, this::raise, this::fail);
+		this.deadLetters = this.engine.deadLetters();
 	}
 
 	private boolean run(Delivery delivery, int slot) {
@@ -117,7 +89,7 @@ public final class Queue {
 	 */
 	private void fail(Throwable error) {
 		this.failure = error;
-		this.dispatcher.stop();
+		this.engine.stop();
 		MessageListenerContainer current = this.container;
 		if (current != null) {
 			// Elsewhere, since a stop may wait for workers.
@@ -129,7 +101,7 @@ public final class Queue {
 	}
 
 	Settler settler() {
-		return this.settler;
+		return this.engine.settler();
 	}
 
 	void bind(TaskRunner<Delivery> taskRunner, MessageListenerContainer listenerContainer) {
@@ -139,38 +111,18 @@ public final class Queue {
 
 	/** The container begins to start. */
 	void starting() {
-		long period = Math.max(TimeUnit.MILLISECONDS.toNanos(10),
-				Math.min(this.settings.timeout().toNanos() / 10, TimeUnit.MILLISECONDS.toNanos(500)));
-		ScheduledFuture<?> before = this.timeouts;
-		if (before != null) {
-			before.cancel(false);
-		}
-		this.timeouts = this.runtime.timer()
-			.scheduleWithFixedDelay(this::timeOutOverdue, period, period, TimeUnit.NANOSECONDS);
 		this.failure = null;
-		this.dispatcher.start();
+		this.engine.start();
 		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
 				this.group, this.settings.workers().maxInFlight(),
 				this.settings.workers().virtual() ? "virtual" : "platform", this.settings.limits().window());
 	}
 
-	private void timeOutOverdue() {
-		try {
-			this.settler.timeOutOverdue(this.runtime.time());
-			this.dispatcher.catchUp();
-		}
-		catch (Throwable ex) {
-			// A look that throws would be the last one.
-			LOGGER.error("Timeouts of queue '{}' were not all carried out, or workers could not be started; "
-					+ "the next look follows", id(), ex);
-		}
-	}
-
 	/** Makes the consumer that the container uses of the one that Kafka made. */
 	Consumer<byte[], byte[]> gate(Consumer<byte[], byte[]> consumer) {
 		ConsumerSignal signal = new ConsumerSignal();
-		Intake intake = new Intake(this.settings.limits(), this.dispatcher, this.bytes, this.runtime.time(),
-				signal::raise);
+		Intake intake = new Intake(this.settings.limits(), this.engine.dispatcher(), this.engine.bytes(),
+				this.runtime.time(), signal::raise);
 		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
 		this.consumers.add(queueConsumer);
 		return new ConsumerGate(consumer, queueConsumer).proxy();
@@ -221,14 +173,7 @@ public final class Queue {
 
 	/** Ends what does not end with the container. */
 	void close() {
-		ScheduledFuture<?> current = this.timeouts;
-		if (current != null) {
-			current.cancel(false);
-		}
-		if (this.deadLetters != null) {
-			this.deadLetters.close();
-		}
-		this.workers.close();
+		this.engine.close();
 	}
 
 	/**
@@ -310,7 +255,7 @@ public final class Queue {
 	 * @return the number
 	 */
 	public int inFlight() {
-		return this.dispatcher.inFlight();
+		return this.engine.dispatcher().inFlight();
 	}
 
 	/**
@@ -318,7 +263,7 @@ public final class Queue {
 	 * @return the number
 	 */
 	public int buffered() {
-		return this.dispatcher.waiting();
+		return this.engine.dispatcher().waiting();
 	}
 
 	/**
@@ -326,7 +271,7 @@ public final class Queue {
 	 * @return the number of bytes
 	 */
 	public long bufferedBytes() {
-		return this.bytes.held();
+		return this.engine.bytes().held();
 	}
 
 	/**
@@ -334,7 +279,7 @@ public final class Queue {
 	 * @return the number
 	 */
 	public int retryWaiting() {
-		return this.retries.waiting();
+		return this.engine.retries().waiting();
 	}
 
 	/**
@@ -342,7 +287,7 @@ public final class Queue {
 	 * @return the counters
 	 */
 	public Outcomes outcomes() {
-		return this.outcomes;
+		return this.engine.outcomes();
 	}
 
 	/**

@@ -7,7 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.consumer.Consumer;
@@ -15,14 +14,11 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.queuestarter.commit.CommitLog;
-import io.queuestarter.container.PartitionView.Head;
 import io.queuestarter.delivery.Assignment;
-import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.intake.Intake;
@@ -50,9 +46,6 @@ final class QueueConsumer {
 	/** Longest wait for the group's committed offsets on assignment. */
 	private static final Duration COMMITTED_TIMEOUT = Duration.ofSeconds(10);
 
-	/** Time between two snapshots for operators. */
-	private static final long VIEW_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
 	private final Queue queue;
 
 	private final Consumer<byte[], byte[]> consumer;
@@ -67,10 +60,7 @@ final class QueueConsumer {
 
 	private final LastCommit lastCommit;
 
-	/** Volatile; written by the consumer thread. */
-	private volatile List<PartitionView> views = List.of();
-
-	private long viewedNanos;
+	private final PartitionViews views;
 
 	QueueConsumer(Queue queue, Consumer<byte[], byte[]> consumer, TimeSource time, ConsumerSignal signal,
 			Intake intake) {
@@ -80,6 +70,7 @@ final class QueueConsumer {
 		this.signal = signal;
 		this.intake = intake;
 		this.commits = new CommitLog(queue.settings().commitInterval().toNanos(), time.nanoTime());
+		this.views = new PartitionViews(consumer, intake, this.commits);
 		this.lastCommit = new LastCommit(queue.id(), consumer);
 	}
 
@@ -98,7 +89,7 @@ final class QueueConsumer {
 
 	/** Partitions as of the last look. Thread-safe. */
 	List<PartitionView> views() {
-		return this.views;
+		return this.views.latest();
 	}
 
 	/** What is done before each poll. */
@@ -108,9 +99,7 @@ final class QueueConsumer {
 		if (this.commits.nanosUntilDue(now) <= 0) {
 			commit(now);
 		}
-		if (now - this.viewedNanos >= VIEW_NANOS) {
-			view(now);
-		}
+		this.views.takeIfDue(now);
 	}
 
 	/** What is done after each poll. */
@@ -192,7 +181,7 @@ final class QueueConsumer {
 			this.intake.begin(partition, offset.offset(), settled);
 		}
 		this.queue.assigned(partitions);
-		view(this.time.nanoTime());
+		this.views.take(this.time.nanoTime());
 		LOGGER.info("Queue '{}' was assigned {}, {} records above the watermark settled before", id(), partitions,
 				restored);
 	}
@@ -271,7 +260,7 @@ final class QueueConsumer {
 			closing.forEach((assignment) -> assignment.ledger().forEachOutstanding(Delivery::letGo));
 		}
 		closing.forEach((assignment) -> assignment.ledger().advance());
-		view(this.time.nanoTime());
+		this.views.take(this.time.nanoTime());
 		return this.commits.changes(closing);
 	}
 
@@ -300,7 +289,7 @@ final class QueueConsumer {
 		this.lastCommit.lost(partitions);
 		partitions.forEach(this.commits::close);
 		if (!closing.isEmpty()) {
-			view(this.time.nanoTime());
+			this.views.take(this.time.nanoTime());
 			LOGGER.warn("Queue '{}' lost {}; records in flight are delivered again", id(), partitions);
 		}
 	}
@@ -322,44 +311,6 @@ final class QueueConsumer {
 			}
 		}
 		return closed;
-	}
-
-	private void view(long now) {
-		this.viewedNanos = now;
-		List<PartitionView> current = new ArrayList<>();
-		for (Assignment assignment : this.intake.assignments()) {
-			current.add(view(assignment, now));
-		}
-		this.views = List.copyOf(current);
-	}
-
-	private PartitionView view(Assignment assignment, long now) {
-		TopicPartition partition = assignment.partition();
-		return new PartitionView(partition, this.intake.isPaused(partition), this.commits.committed(partition),
-				assignment.ledger().watermark(), assignment.ledger().next(), endOf(partition),
-				assignment.ledger().window(), assignment.ledger().tracked(), assignment.ledger().settled(),
-				assignment.outstanding(), headOf(assignment, now));
-	}
-
-	private static @Nullable Head headOf(Assignment assignment, long now) {
-		Delivery head = assignment.ledger().head();
-		if (head == null) {
-			return null;
-		}
-		Attempt attempt = head.attempt();
-		return new Head(head.offset(), Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(now - head.admittedNanos())),
-				head.state().name(), (attempt != null) ? attempt.attempt() : 0, head.lastError());
-	}
-
-	private long endOf(TopicPartition partition) {
-		try {
-			OptionalLong lag = this.consumer.currentLag(partition);
-			return lag.isPresent() ? lag.getAsLong() + this.consumer.position(partition, Duration.ZERO) : -1;
-		}
-		catch (KafkaException | IllegalStateException ex) {
-			LOGGER.debug("End of '{}' is not known", partition, ex);
-			return -1;
-		}
 	}
 
 }

@@ -1,0 +1,145 @@
+package io.queuestarter.container;
+
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.queuestarter.deadletter.DeadLetterPublisher;
+import io.queuestarter.delivery.ByteBudget;
+import io.queuestarter.delivery.Delivery;
+import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.dispatch.TaskRunner;
+import io.queuestarter.retry.Backoff;
+import io.queuestarter.retry.Retries;
+import io.queuestarter.settle.Outcomes;
+import io.queuestarter.settle.Settler;
+
+/**
+ * The stages that all consumers of a queue share, wired to each other: dispatch, settle,
+ * retry and dead letters. <em>Thread-safe.</em>
+ */
+final class QueueEngine {
+
+	private static final Logger LOGGER = LoggerFactory.getLogger(QueueEngine.class);
+
+	private static final long SHORTEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long LONGEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+	private final QueueSettings settings;
+
+	private final QueueRuntime runtime;
+
+	private final WorkerThreads workers;
+
+	private final Dispatcher<Delivery> dispatcher;
+
+	private final ByteBudget bytes;
+
+	private final Outcomes outcomes = new Outcomes();
+
+	private final Retries retries;
+
+	private final @Nullable DeadLetterPublisher deadLetters;
+
+	private final Settler settler;
+
+	/** Volatile; changed while the container starts. */
+	private volatile @Nullable ScheduledFuture<?> timeouts;
+
+	/**
+	 * Wires the stages.
+	 * @param runner runs a record on a worker
+	 * @param roomListener told when a bound has room again
+	 * @param fatal told when nothing of the engine can be trusted any more
+	 */
+	QueueEngine(QueueSettings settings, String group, QueueRuntime runtime, TaskRunner<Delivery> runner,
+			Runnable roomListener, Consumer<Throwable> fatal) {
+		this.settings = settings;
+		this.runtime = runtime;
+		this.workers = WorkerThreads.of(settings.id(), settings.workers());
+		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
+				this.workers, runner, roomListener);
+		this.bytes = new ByteBudget(settings.limits().bytes(), roomListener);
+		this.retries = new Retries(runtime.timer(), this.dispatcher);
+		this.deadLetters = settings.deadLetters().enabled() ? runtime.deadLetters(settings, group) : null;
+		QueueSettings.Retry retry = settings.retry();
+		this.settler = new Settler(retry.maxAttempts(),
+				new Backoff(retry.initialInterval(), retry.multiplier(), retry.maxInterval(),
+						() -> ThreadLocalRandom.current().nextDouble()),
+				this.deadLetters, this.dispatcher, this.retries, this.outcomes, fatal);
+	}
+
+	/** Takes records, also again after {@link #stop()}, and times attempts out. */
+	void start() {
+		cancelTimeouts();
+		long period = Math.max(SHORTEST_LOOK_NANOS,
+				Math.min(this.settings.timeout().toNanos() / 10, LONGEST_LOOK_NANOS));
+		this.timeouts = this.runtime.timer()
+			.scheduleWithFixedDelay(this::timeOutOverdue, period, period, TimeUnit.NANOSECONDS);
+		this.dispatcher.start();
+	}
+
+	private void timeOutOverdue() {
+		try {
+			this.settler.timeOutOverdue(this.runtime.time());
+			this.dispatcher.catchUp();
+		}
+		catch (Throwable ex) {
+			// A look that throws would be the last one.
+			LOGGER.error("Timeouts of queue '{}' were not all carried out, or workers could not be started; "
+					+ "the next look follows", this.settings.id(), ex);
+		}
+	}
+
+	/** Starts no further record; those that run go on. */
+	void stop() {
+		this.dispatcher.stop();
+	}
+
+	/** Ends what does not end with the container. */
+	void close() {
+		cancelTimeouts();
+		if (this.deadLetters != null) {
+			this.deadLetters.close();
+		}
+		this.workers.close();
+	}
+
+	private void cancelTimeouts() {
+		ScheduledFuture<?> current = this.timeouts;
+		if (current != null) {
+			current.cancel(false);
+		}
+	}
+
+	Dispatcher<Delivery> dispatcher() {
+		return this.dispatcher;
+	}
+
+	ByteBudget bytes() {
+		return this.bytes;
+	}
+
+	Outcomes outcomes() {
+		return this.outcomes;
+	}
+
+	Retries retries() {
+		return this.retries;
+	}
+
+	@Nullable DeadLetterPublisher deadLetters() {
+		return this.deadLetters;
+	}
+
+	Settler settler() {
+		return this.settler;
+	}
+
+}
