@@ -107,9 +107,9 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			try {
 				ensure(source);
 			}
-			catch (Exception ex) {
+			catch (Throwable ex) {
 				LOGGER.warn("Records of queue '{}' that fail will be held: {}", this.settings.listener(),
-						ex.getMessage());
+						(ex instanceof QueueException) ? ex.getMessage() : ex.toString());
 			}
 		}, null);
 	}
@@ -147,7 +147,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 							}
 						});
 		}
-		catch (Exception ex) {
+		catch (Throwable ex) {
 			if (failed.compareAndSet(false, true)) {
 				failed(letter, topic, ex);
 			}
@@ -176,32 +176,46 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 				letter.failure().reason().tag(), letter.failure().error().getClass().getName());
 	}
 
-	private void failed(Letter letter, String topic, Exception error) {
+	private void failed(Letter letter, String topic, Throwable error) {
 		this.failures.increment();
 		this.problem = (error instanceof QueueException) ? error.getMessage()
 				: error.getClass().getSimpleName() + " for '" + topic + "'";
 		if (error instanceof RecordTooLargeException) {
 			Duration pause = this.settings.maxPause();
+			schedule(() -> send(letter), pause, letter);
 			LOGGER.error("{} is too large for '{}' and stays held: raise the topic's max.message.bytes; "
 					+ "tried again in {}", letter.delivery(), topic, pause, error);
-			schedule(() -> send(letter), pause, letter);
 			return;
 		}
 		this.held.add(letter);
 		if (!this.pausing) {
-			this.pausing = true;
 			this.ensured.remove(topic);
-			Duration pause = this.settings.pauseAfter(this.pauses.incrementAndGet());
+			Duration pause = pause();
+			// Last, since the error may throw when it is asked for its message.
 			LOGGER.error("{} could not be written to '{}' and is held, {} records in all; tried again in {}",
 					letter.delivery(), topic, this.waiting.get(), pause, error);
-			schedule(this::resume, pause, null);
 		}
+	}
+
+	private Duration pause() {
+		this.pausing = true;
+		Duration pause = this.settings.pauseAfter(this.pauses.incrementAndGet());
+		schedule(this::resume, pause, null);
+		return pause;
 	}
 
 	private void resume() {
 		this.pausing = false;
-		for (int count = this.held.size(); count > 0 && !this.pausing; count--) {
-			send(this.held.remove());
+		try {
+			for (int count = this.held.size(); count > 0 && !this.pausing; count--) {
+				send(this.held.remove());
+			}
+		}
+		finally {
+			// Whatever was thrown: the others are not left without a next time.
+			if (!this.held.isEmpty() && !this.pausing) {
+				pause();
+			}
 		}
 	}
 
