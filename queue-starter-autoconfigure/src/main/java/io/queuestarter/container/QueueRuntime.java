@@ -10,6 +10,7 @@ import java.util.function.Function;
 
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 
@@ -30,10 +31,16 @@ public final class QueueRuntime implements AutoCloseable {
 
 	/**
 	 * What an application may have tuned for its producers and dead letters take over.
+	 * Not among it is the size of a request: the limits that count are the topic's and
+	 * the broker's, which took the record once.
 	 */
-	private static final Set<String> TUNING = Set.of(ProducerConfig.MAX_REQUEST_SIZE_CONFIG,
-			ProducerConfig.COMPRESSION_TYPE_CONFIG, ProducerConfig.BUFFER_MEMORY_CONFIG,
-			ProducerConfig.BATCH_SIZE_CONFIG);
+	private static final Set<String> TUNING = Set.of(ProducerConfig.COMPRESSION_TYPE_CONFIG,
+			ProducerConfig.BUFFER_MEMORY_CONFIG, ProducerConfig.BATCH_SIZE_CONFIG);
+
+	/**
+	 * Bounds also a request, below the 100 MiB that a broker takes unless told otherwise.
+	 */
+	private static final long MIN_BUFFER_BYTES = 64L * 1024 * 1024;
 
 	private final TimeSource time;
 
@@ -95,13 +102,15 @@ public final class QueueRuntime implements AutoCloseable {
 	/**
 	 * Settings of the producer of dead letters, whatever the application's producers do.
 	 */
-	private static Map<String, Object> deadLetterProducer(Map<String, Object> consumer, Map<String, Object> producer) {
+	static Map<String, Object> deadLetterProducer(Map<String, Object> consumer, Map<String, Object> producer) {
 		Map<String, Object> properties = new HashMap<>(producer);
 		properties.keySet().retainAll(TUNING);
 		Map<String, Object> connection = new HashMap<>(consumer);
 		connection.keySet().retainAll(ProducerConfig.configNames());
 		connection.remove(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG);
 		properties.putAll(connection);
+		properties.merge(ProducerConfig.BUFFER_MEMORY_CONFIG, MIN_BUFFER_BYTES, QueueRuntime::larger);
+		properties.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Integer.MAX_VALUE);
 		properties.put(ProducerConfig.ACKS_CONFIG, "all");
 		properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
 		properties.put(ProducerConfig.LINGER_MS_CONFIG, 5);
@@ -110,6 +119,11 @@ public final class QueueRuntime implements AutoCloseable {
 		properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, 5_000);
 		properties.put(ProducerConfig.CLIENT_ID_CONFIG, "queue-dead-letters");
 		return properties;
+	}
+
+	private static Object larger(Object tuned, Object least) {
+		Long bytes = (Long) ConfigDef.parseType(ProducerConfig.BUFFER_MEMORY_CONFIG, tuned, ConfigDef.Type.LONG);
+		return Math.max(bytes, (Long) least);
 	}
 
 }
