@@ -6,12 +6,18 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.ConfigEntry.ConfigSource;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
@@ -27,6 +33,9 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 	private static final Logger LOGGER = LoggerFactory.getLogger(AdminDeadLetterTopics.class);
 
 	private static final long TIMEOUT_SECONDS = 10;
+
+	/** What a dead letter may be larger than its record, in bytes. */
+	private static final long HEADERS_BYTES = 64 * 1024;
 
 	private final Map<String, Object> properties;
 
@@ -56,7 +65,33 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 			if (!this.create) {
 				throw new QueueException("Dead-letter topic '" + deadLetterTopic + "' does not exist. " + advice, null);
 			}
-			create(admin, new NewTopic(deadLetterTopic, Optional.of(partitions), Optional.empty()), advice);
+			NewTopic topic = new NewTopic(deadLetterTopic, Optional.of(partitions), Optional.empty());
+			create(admin, topic.configs(configs(admin, source)), advice);
+		}
+	}
+
+	/**
+	 * What the source topic says of the size of its records, with room for our headers. A
+	 * topic that says nothing has the broker's limit, and so has its dead-letter topic.
+	 */
+	private static Map<String, String> configs(Admin admin, String source) throws InterruptedException {
+		ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, source);
+		try {
+			Config config = admin.describeConfigs(List.of(resource))
+				.all()
+				.get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+				.get(resource);
+			ConfigEntry size = (config != null) ? config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG) : null;
+			if (size == null || size.value() == null || size.source() != ConfigSource.DYNAMIC_TOPIC_CONFIG) {
+				return Map.of();
+			}
+			long bytes = Math.min(Long.parseLong(size.value()) + HEADERS_BYTES, Integer.MAX_VALUE);
+			return Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Long.toString(bytes));
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			LOGGER.warn("max.message.bytes of topic '{}' could not be looked up, its dead-letter topic gets the "
+					+ "broker's: {}", source, ex.toString());
+			return Map.of();
 		}
 	}
 
