@@ -105,7 +105,8 @@ public final class Delivery {
 	 * @return {@code true} if nothing is under way any more
 	 */
 	public boolean letGoIfIdle() {
-		return letGo(DeliveryState.QUEUED) || letGo(DeliveryState.BACKOFF) || isEnded();
+		return letGo(DeliveryState.QUEUED) || letGo(DeliveryState.BACKOFF) || letGo(DeliveryState.DEAD_LETTER_HELD)
+				|| isEnded();
 	}
 
 	/**

@@ -17,6 +17,9 @@ public enum DeliveryState {
 	/** Is being written to the dead-letter topic. */
 	DEAD_LETTERING,
 
+	/** Could not be written to the dead-letter topic and waits for the next write. */
+	DEAD_LETTER_HELD,
+
 	/** Is done; the watermark may pass it. */
 	SETTLED,
 

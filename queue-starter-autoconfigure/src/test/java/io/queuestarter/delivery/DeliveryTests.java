@@ -93,7 +93,7 @@ class DeliveryTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = { "QUEUED", "BACKOFF" })
+	@EnumSource(names = { "QUEUED", "BACKOFF", "DEAD_LETTER_HELD" })
 	void idleDeliveryIsLetGoUnsettled(DeliveryState state) {
 		Delivery delivery = admit(0);
 		bring(delivery, state);
