@@ -1,5 +1,6 @@
 package io.queuestarter;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +23,9 @@ import io.queuestarter.testkit.QueueApp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Large records that fail. One that its own topic took is dead-lettered.
+ * Large records that fail. One that its own topic took is dead-lettered, with its story
+ * if that fits; one that the dead-letter topic does not take is held, is told of while
+ * others are written, and holds up no stop.
  */
 class DeadLetterSizeTests {
 
@@ -53,6 +56,47 @@ class DeadLetterSizeTests {
 			assertThat(limit(topic + "-dlq")).isEqualTo(limit(topic));
 			assertThat(app.queue("size").deadLetterFailures()).isZero();
 		}
+	}
+
+	@Test
+	void storyIsCutIfTheRecordIsTooLargeWithIt() {
+		String topic = Broker.newTopic("size-close", 1);
+		byte[] value = value(1_045_000);
+		send(topic, value);
+
+		try (QueueApp app = app(topic).start()) {
+			DeadLetter letter = DeadLetter.awaitOne(topic);
+			QueueApp.eventually().until(() -> Broker.committedOffset("size", topic, 0) == 1);
+
+			assertThat(letter.record().value()).isEqualTo(value);
+			assertThat(letter.exception()).isEqualTo(IllegalStateException.class.getName());
+			assertThat(letter.find(KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).isEmpty();
+			assertThat(letter.find(KafkaHeaders.DLT_EXCEPTION_MESSAGE)).isEmpty();
+			assertThat(app.queue("size").deadLetterProblem()).isNull();
+		}
+	}
+
+	@Test
+	void recordThatTheDeadLetterTopicDoesNotTakeIsToldOfAndHoldsUpNoStop() {
+		String topic = Broker.newTopic("size-held", 1);
+		Broker.createTopic(topic + "-dlq", 1, Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "20000"));
+		send(topic, value(50_000));
+		QueueApp app = app(topic).with("kafka-queue.defaults.shutdown.drain-timeout", "25s").start();
+		String problem = "1 record is too large for '" + topic + "-dlq'; raise max.message.bytes of the topic";
+		QueueApp.eventually().until(() -> problem.equals(app.queue("size").deadLetterProblem()));
+		Broker.send(topic, null, "small");
+		List<DeadLetter> letters = DeadLetter.await(topic, 1);
+		QueueApp.eventually().until(() -> app.queue("size").deadLettered() == 1);
+
+		assertThat(letters).singleElement().satisfies((letter) -> assertThat(letter.value()).isEqualTo("small"));
+		assertThat(app.queue("size").deadLetterProblem()).isEqualTo(problem);
+		assertThat(app.queue("size").partitions()).singleElement()
+			.satisfies((view) -> assertThat(Objects.requireNonNull(view.head()).state()).isEqualTo("DEAD_LETTER_HELD"));
+		long start = System.nanoTime();
+		app.close();
+
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(15));
+		assertThat(Broker.committedOffset("size", topic, 0)).isLessThanOrEqualTo(0);
 	}
 
 	private static QueueApp.Builder app(String topic) {

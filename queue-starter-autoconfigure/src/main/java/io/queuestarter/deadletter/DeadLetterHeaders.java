@@ -44,6 +44,19 @@ public final class DeadLetterHeaders {
 	}
 
 	static Headers of(ConsumerRecord<byte[], byte[]> record, Failure failure, String listener, String group) {
+		Headers headers = brief(record, failure, listener, group);
+		String message = messageOf(failure.error());
+		if (message != null) {
+			headers.add(KafkaHeaders.DLT_EXCEPTION_MESSAGE, text(cut(message, MAX_MESSAGE)));
+		}
+		headers.add(KafkaHeaders.DLT_EXCEPTION_STACKTRACE, text(cut(stackTraceOf(failure.error()), MAX_STACK_TRACE)));
+		return headers;
+	}
+
+	/**
+	 * Headers without message and stack trace, for a letter that is too large with them.
+	 */
+	static Headers brief(ConsumerRecord<byte[], byte[]> record, Failure failure, String listener, String group) {
 		Headers headers = new RecordHeaders();
 		for (Header header : record.headers()) {
 			headers.add(header);
@@ -59,21 +72,12 @@ public final class DeadLetterHeaders {
 		headers.add(LISTENER, text(listener));
 		headers.add(REASON, text(failure.reason().tag()));
 		headers.add(ATTEMPTS, text(Integer.toString(failure.attempts())));
-		describe(failure.error(), headers);
-		return headers;
-	}
-
-	private static void describe(Throwable error, Headers headers) {
-		headers.add(KafkaHeaders.DLT_EXCEPTION_FQCN, text(error.getClass().getName()));
-		Throwable cause = causeOf(error);
+		headers.add(KafkaHeaders.DLT_EXCEPTION_FQCN, text(failure.error().getClass().getName()));
+		Throwable cause = causeOf(failure.error());
 		if (cause != null) {
 			headers.add(KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, text(cause.getClass().getName()));
 		}
-		String message = messageOf(error);
-		if (message != null) {
-			headers.add(KafkaHeaders.DLT_EXCEPTION_MESSAGE, text(cut(message, MAX_MESSAGE)));
-		}
-		headers.add(KafkaHeaders.DLT_EXCEPTION_STACKTRACE, text(cut(stackTraceOf(error), MAX_STACK_TRACE)));
+		return headers;
 	}
 
 	private static @Nullable Throwable causeOf(Throwable error) {

@@ -18,7 +18,9 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,13 +33,20 @@ import io.queuestarter.delivery.DeliveryState;
  * Writes dead letters of one queue through a producer of its own. <em>Thread-safe.</em>
  */
 /*
- * Everything but the count of waiting records belongs to one thread, which may block in
+ * Writes, back-offs and topics belong to one thread, the publisher's, which may block in
  * the producer or in a look-up of a topic, so that no worker, timer or consumer thread
- * ever does. Writes are asynchronous. The producer's callback settles a record that was
- * acknowledged; a failed one goes back to the thread. After a failure all records wait
- * for one back-off, since most failures (missing topic, missing right, too few replicas)
- * concern the topic and not the record; then they are tried again. A record that is too
- * large concerns itself alone and waits alone.
+ * ever does. Letters come to it from any thread. Writes are asynchronous. The producer's
+ * callback settles a record that was acknowledged; a failed one goes back to the thread.
+ * What both threads write, and operators read, is atomic or volatile. After a failure all
+ * records wait for one back-off, since most failures (missing topic, missing right, too
+ * few replicas) concern the topic and not the record; then they are tried again. A letter
+ * that is too large concerns itself alone: it is written without message and stack trace,
+ * and if it is too large even so, it waits alone.
+ *
+ * A letter that waits is DEAD_LETTER_HELD, so that a drain lets its record go at once; it
+ * is DEAD_LETTERING, and a drain waits for it, from its write to the broker's answer. The
+ * two may race with an answer that comes late: a producer may throw although it has taken
+ * the record. So whoever acknowledges takes the letter out of either state.
  */
 public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
@@ -59,8 +68,11 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	/**
 	 * Volatile; what the last write failed with, or null once one has succeeded since.
+	 * Says nothing of letters that are too large.
 	 */
 	private volatile @Nullable String problem;
+
+	private final OversizedLetters oversized = new OversizedLetters();
 
 	/** Publisher thread only. */
 	private final ArrayDeque<Letter> held = new ArrayDeque<>();
@@ -71,7 +83,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	/** Publisher thread only: whether all records wait for the end of a back-off. */
 	private boolean pausing;
 
-	/** Written by the publisher thread and reset by the producer's. */
+	/** Increased by the publisher thread and reset by the producer's. */
 	private final AtomicInteger pauses = new AtomicInteger();
 
 	/**
@@ -122,12 +134,18 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	}
 
 	private void send(Letter letter) {
-		if (this.pausing) {
-			this.held.add(letter);
+		send(letter, false);
+	}
+
+	private void send(Letter letter, boolean brief) {
+		Delivery delivery = letter.delivery();
+		if (this.pausing && !delivery.isEnded()) {
+			hold(letter);
 			return;
 		}
-		ConsumerRecord<byte[], byte[]> record = letter.delivery().record();
-		if (record == null) {
+		delivery.move(DeliveryState.DEAD_LETTER_HELD, DeliveryState.DEAD_LETTERING);
+		ConsumerRecord<byte[], byte[]> record = delivery.record();
+		if (record == null || delivery.isEnded() || letter.ended().get()) {
 			end(letter);
 			return;
 		}
@@ -137,25 +155,38 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		try {
 			ensure(record.topic());
 			this.producers.get()
-				.send(new ProducerRecord<>(topic, null, null, record.key(), record.value(), DeadLetterHeaders.of(record,
-						letter.failure(), this.settings.listener(), this.settings.group())), (metadata, error) -> {
+				.send(new ProducerRecord<>(topic, null, null, record.key(), record.value(),
+						headers(letter, record, brief)), (metadata, error) -> {
 							if (error == null) {
-								acknowledged(letter, topic);
+								acknowledged(letter, topic, brief);
 							}
 							else if (failed.compareAndSet(false, true)) {
-								execute(() -> failed(letter, topic, error), letter);
+								execute(() -> failed(letter, topic, brief, error), letter);
 							}
 						});
 		}
 		catch (Throwable ex) {
 			if (failed.compareAndSet(false, true)) {
-				failed(letter, topic, ex);
+				failed(letter, topic, brief, ex);
 			}
 		}
 	}
 
+	private Headers headers(Letter letter, ConsumerRecord<byte[], byte[]> record, boolean brief) {
+		return brief
+				? DeadLetterHeaders.brief(record, letter.failure(), this.settings.listener(), this.settings.group())
+				: DeadLetterHeaders.of(record, letter.failure(), this.settings.listener(), this.settings.group());
+	}
+
+	/** Keeps a letter until the end of the back-off; a drain may let it go. */
+	private void hold(Letter letter) {
+		this.held.add(letter);
+		letter.delivery().move(DeliveryState.DEAD_LETTERING, DeliveryState.DEAD_LETTER_HELD);
+	}
+
 	/** Whether the letter waited until now. */
 	private boolean end(Letter letter) {
+		this.oversized.remove(letter.delivery());
 		boolean first = letter.ended().compareAndSet(false, true);
 		if (first) {
 			this.waiting.decrementAndGet();
@@ -164,30 +195,36 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	}
 
 	/** Producer thread. */
-	private void acknowledged(Letter letter, String topic) {
+	private void acknowledged(Letter letter, String topic, boolean brief) {
 		if (!end(letter)) {
 			return;
 		}
 		this.pauses.set(0);
 		this.problem = null;
 		count(letter.failure().reason()).increment();
-		letter.delivery().settle(DeliveryState.DEAD_LETTERING);
-		LOGGER.warn("{} moved to '{}' after {} attempts: {}, {}", letter.delivery(), topic, letter.failure().attempts(),
+		settle(letter.delivery());
+		LOGGER.warn("{} moved to '{}' after {} attempts{}: {}, {}", letter.delivery(), topic,
+				letter.failure().attempts(),
+				brief ? " without message and stack trace, with which it is too large (max.message.bytes)" : "",
 				letter.failure().reason().tag(), letter.failure().error().getClass().getName());
 	}
 
-	private void failed(Letter letter, String topic, Throwable error) {
+	/** Also if the letter is held meanwhile, since an earlier write was said to fail. */
+	private static void settle(Delivery delivery) {
+		while (!delivery.settle(DeliveryState.DEAD_LETTERING) && !delivery.isEnded()) {
+			delivery.move(DeliveryState.DEAD_LETTER_HELD, DeliveryState.DEAD_LETTERING);
+		}
+	}
+
+	private void failed(Letter letter, String topic, boolean brief, Throwable error) {
 		this.failures.increment();
-		this.problem = (error instanceof QueueException) ? error.getMessage()
-				: error.getClass().getSimpleName() + " for '" + topic + "'";
-		if (error instanceof RecordTooLargeException) {
-			Duration pause = this.settings.maxPause();
-			schedule(() -> send(letter), pause, letter);
-			LOGGER.error("{} is too large for '{}' and stays held: raise the topic's max.message.bytes; "
-					+ "tried again in {}", letter.delivery(), topic, pause, error);
+		if (error instanceof RecordTooLargeException || error instanceof RecordBatchTooLargeException) {
+			tooLarge(letter, topic, brief, error);
 			return;
 		}
-		this.held.add(letter);
+		hold(letter);
+		this.problem = (error instanceof QueueException) ? error.getMessage()
+				: error.getClass().getSimpleName() + " for '" + topic + "'";
 		if (!this.pausing) {
 			this.ensured.remove(topic);
 			Duration pause = pause();
@@ -195,6 +232,19 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			LOGGER.error("{} could not be written to '{}' and is held, {} records in all; tried again in {}",
 					letter.delivery(), topic, this.waiting.get(), pause, error);
 		}
+	}
+
+	private void tooLarge(Letter letter, String topic, boolean brief, Throwable error) {
+		if (!brief) {
+			send(letter, true);
+			return;
+		}
+		Duration pause = this.settings.maxPause();
+		this.oversized.add(letter.delivery(), topic);
+		letter.delivery().move(DeliveryState.DEAD_LETTERING, DeliveryState.DEAD_LETTER_HELD);
+		schedule(() -> send(letter), pause, letter);
+		LOGGER.error("{} is too large for '{}', also without message and stack trace, and is held: raise the topic's "
+				+ "max.message.bytes; tried again in {}", letter.delivery(), topic, pause, error);
 	}
 
 	private Duration pause() {
@@ -274,15 +324,26 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	}
 
 	/**
-	 * What the last write failed with.
-	 * @return a text for operators, or {@code null} if the last write succeeded
+	 * What the last write failed with, and how many records are held since they are too
+	 * large, whatever became of others.
+	 * @return a text for operators, or {@code null} if the last write succeeded and no
+	 * record is too large
 	 */
 	public @Nullable String problem() {
-		return this.problem;
+		String current = this.problem;
+		String large = this.oversized.problem();
+		if (current == null || large == null) {
+			return (current != null) ? current : large;
+		}
+		return current + "; " + large;
 	}
 
 	/**
-	 * Ends the publisher. Records that are still held are let go.
+	 * Ends the publisher; called once the consumers have left, which let go of their
+	 * records, held ones too. What still waits is forgotten and not written, so a record
+	 * that nobody has let go is delivered again after a restart. A record that comes
+	 * later, or whose write fails later, is let go; one whose write is acknowledged later
+	 * is settled.
 	 */
 	@Override
 	public void close() {

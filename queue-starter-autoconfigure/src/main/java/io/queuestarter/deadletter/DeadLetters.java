@@ -10,8 +10,10 @@ public interface DeadLetters {
 
 	/**
 	 * Writes a record to its dead-letter topic and settles it when the broker has
-	 * acknowledged the write. Never blocks, never throws. A write that fails is repeated
-	 * until it succeeds or the record is let go.
+	 * acknowledged the write. Thread-safe; never blocks, since the write happens on
+	 * another thread, and throws nothing of it. A write that fails is repeated until it
+	 * succeeds or the record is let go; between two writes the delivery is held. Once
+	 * closed, the record is let go at once.
 	 * @param delivery a delivery in dead-lettering
 	 * @param failure why
 	 */

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.kafka.support.KafkaHeaders;
 
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
@@ -30,8 +31,9 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /**
- * Letters whose writes fail, also with an error of the virtual machine. Each is written
- * in the end, and none takes others with it.
+ * Letters whose writes fail: with an error of the virtual machine, because they are too
+ * large, or since the topic is away. Each is written in the end, none takes others with
+ * it, and while it only waits a drain may let its record go.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class DeadLetterWriteFailureTests {
@@ -41,6 +43,8 @@ class DeadLetterWriteFailureTests {
 		}));
 
 	private final List<ProducerRecord<byte[], byte[]>> sent = new CopyOnWriteArrayList<>();
+
+	private final List<Callback> callbacks = new CopyOnWriteArrayList<>();
 
 	private Duration firstPause = Duration.ofMillis(10);
 
@@ -99,6 +103,144 @@ class DeadLetterWriteFailureTests {
 		}
 	}
 
+	@Test
+	void letterThatIsTooLargeIsWrittenWithoutMessageAndStackTrace(CapturedOutput output) {
+		try (DeadLetterPublisher publisher = publisher((call) -> (call == 1) ? tooLarge() : null)) {
+			awaitSettled(publish(publisher, 0));
+
+			assertThat(this.sent).hasSize(2);
+			assertThat(headers(this.sent.get(0))).contains(KafkaHeaders.DLT_EXCEPTION_MESSAGE,
+					KafkaHeaders.DLT_EXCEPTION_STACKTRACE);
+			assertThat(headers(this.sent.get(1)))
+				.contains(KafkaHeaders.DLT_EXCEPTION_FQCN, KafkaHeaders.DLT_ORIGINAL_OFFSET, DeadLetterHeaders.REASON)
+				.doesNotContain(KafkaHeaders.DLT_EXCEPTION_MESSAGE, KafkaHeaders.DLT_EXCEPTION_STACKTRACE);
+			assertThat(publisher.problem()).isNull();
+			QueueApp.eventually()
+				.until(() -> output.getAll().contains("after 1 attempts without message and stack trace"));
+		}
+	}
+
+	@Test
+	void problemNamesLettersThatAreTooLargeAlthoughOthersAreWritten(CapturedOutput output) {
+		this.maxPause = Duration.ofSeconds(2);
+		try (DeadLetterPublisher publisher = publisher((call) -> (call <= 2) ? tooLarge() : null)) {
+			Delivery large = publish(publisher, 0);
+			QueueApp.eventually().until(() -> large.state() == DeliveryState.DEAD_LETTER_HELD);
+			Delivery small = publish(publisher, 1);
+			awaitSettled(small);
+
+			assertThat(publisher.problem())
+				.isEqualTo("1 record is too large for 'orders-dlq'; raise max.message.bytes of the topic");
+			assertThat(output).contains("orders-0@0 is too large for 'orders-dlq'",
+					"raise the topic's max.message.bytes");
+
+			awaitSettled(large);
+			assertThat(headers(this.sent.get(3))).contains(KafkaHeaders.DLT_EXCEPTION_STACKTRACE);
+			assertThat(publisher.problem()).isNull();
+		}
+	}
+
+	@Test
+	void problemForgetsLettersThatWereLetGo() {
+		this.maxPause = Duration.ofSeconds(30);
+		try (DeadLetterPublisher publisher = publisher((call) -> tooLarge())) {
+			Delivery large = publish(publisher, 0);
+			QueueApp.eventually().until(() -> publisher.problem() != null);
+
+			assertThat(large.letGoIfIdle()).isTrue();
+
+			assertThat(publisher.problem()).isNull();
+		}
+	}
+
+	@Test
+	void heldLettersAreLetGoByADrain() {
+		this.firstPause = Duration.ofSeconds(30);
+		this.maxPause = Duration.ofSeconds(30);
+		try (DeadLetterPublisher publisher = publisher((call) -> new KafkaException("away"))) {
+			Delivery first = publish(publisher, 0);
+			Delivery second = publish(publisher, 1);
+			QueueApp.eventually()
+				.until(() -> first.state() == DeliveryState.DEAD_LETTER_HELD
+						&& second.state() == DeliveryState.DEAD_LETTER_HELD);
+
+			assertThat(first.letGoIfIdle()).isTrue();
+			assertThat(second.letGoIfIdle()).isTrue();
+
+			assertThat(this.assignment.outstanding()).isZero();
+		}
+	}
+
+	@Test
+	void letterLetGoWhileItWasHeldIsNotWritten() {
+		this.firstPause = Duration.ofSeconds(1);
+		this.maxPause = Duration.ofSeconds(1);
+		try (DeadLetterPublisher publisher = publisher((call) -> (call == 1) ? new KafkaException("away") : null)) {
+			Delivery delivery = publish(publisher, 0);
+			QueueApp.eventually().until(() -> delivery.state() == DeliveryState.DEAD_LETTER_HELD);
+			delivery.letGoIfIdle();
+
+			QueueApp.eventually().until(() -> publisher.waiting() == 0);
+			assertThat(this.sent).hasSize(1);
+			assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
+		}
+	}
+
+	@Test
+	void drainWaitsForTheAnswerOfTheBroker() {
+		Producer<byte[], byte[]> silent = mock();
+		given(silent.send(any(), any())).willAnswer((call) -> {
+			this.callbacks.add(call.getArgument(1));
+			return null;
+		});
+		try (DeadLetterPublisher publisher = publisher(silent, (source, topic) -> {
+		})) {
+			Delivery delivery = publish(publisher, 0);
+			QueueApp.eventually().until(() -> this.callbacks.size() == 1);
+			assertThat(delivery.letGoIfIdle()).isFalse();
+
+			this.callbacks.get(0).onCompletion(null, null);
+
+			assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		}
+	}
+
+	/*
+	 * The producer threw, so that the letter is held, and had taken the record after all.
+	 */
+	@Test
+	void heldLetterIsSettledByALateAnswerAndNotWrittenAgain() {
+		this.firstPause = Duration.ofSeconds(1);
+		this.maxPause = Duration.ofSeconds(1);
+		Producer<byte[], byte[]> throwing = mock();
+		given(throwing.send(any(), any())).willAnswer((call) -> {
+			this.callbacks.add(call.getArgument(1));
+			if (this.callbacks.size() == 1) {
+				throw new KafkaException("refused");
+			}
+			return null;
+		});
+		try (DeadLetterPublisher publisher = publisher(throwing, (source, topic) -> {
+		})) {
+			Delivery delivery = publish(publisher, 0);
+			QueueApp.eventually().until(() -> delivery.state() == DeliveryState.DEAD_LETTER_HELD);
+
+			this.callbacks.get(0).onCompletion(null, null);
+
+			assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+			awaitSettled(publish(publisher, 1, () -> this.callbacks.get(1).onCompletion(null, null)));
+			assertThat(this.callbacks).hasSize(2);
+			assertThat(publisher.published(DeadLetterReason.NACK)).isEqualTo(2);
+		}
+	}
+
+	private Delivery publish(DeadLetterPublisher publisher, long offset, Runnable answer) {
+		Delivery delivery = publish(publisher, offset);
+		QueueApp.eventually().until(() -> this.callbacks.size() > offset);
+		answer.run();
+		return delivery;
+	}
+
 	private Delivery publish(DeadLetterPublisher publisher, long offset) {
 		Delivery delivery = this.assignment.admit(Records.record(Records.partition(0), offset, 10), 0);
 		delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING);
@@ -110,8 +252,18 @@ class DeadLetterWriteFailureTests {
 		QueueApp.eventually().until(() -> delivery.state() == DeliveryState.SETTLED);
 	}
 
+	private static List<String> headers(ProducerRecord<byte[], byte[]> record) {
+		List<String> names = new ArrayList<>();
+		record.headers().forEach((header) -> names.add(header.key()));
+		return names;
+	}
+
 	private static Throwable missingLibrary() {
 		return new NoClassDefFoundError("org/xerial/snappy/Snappy");
+	}
+
+	private static Throwable tooLarge() {
+		return new RecordTooLargeException("as the broker says");
 	}
 
 	private DeadLetterPublisher publisher(Answer answer) {
