@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -233,6 +234,19 @@ class QueueConfigurationTests {
 				.getFailure()
 				.rootCause()
 				.hasMessageContaining("kafka-queue.defaults.dispatch.max-in-fligth"));
+	}
+
+	@Test
+	void unknownPropertyIsExplained() {
+		this.billing.withPropertyValues("kafka-queue.listeners.billing.dispatch.max-inflights=5").run((context) -> {
+			FailureAnalysis analysis = Objects.requireNonNull(new UnknownQueuePropertyFailureAnalyzer()
+				.analyze(Objects.requireNonNull(context.getStartupFailure())));
+
+			assertThat(analysis.getDescription())
+				.startsWith("kafka-queue.listeners.billing.dispatch.max-inflights is set to '5'");
+			assertThat(analysis.getAction()).contains("Did you mean 'dispatch.max-in-flight'?")
+				.contains("retry.local.max-attempts");
+		});
 	}
 
 	@Test
