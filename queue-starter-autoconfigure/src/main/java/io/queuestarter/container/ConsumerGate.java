@@ -47,6 +47,7 @@ final class ConsumerGate implements InvocationHandler {
 	/** Paused by the container. */
 	private final Set<TopicPartition> pausedByContainer = new HashSet<>();
 
+	/** Consumer thread only: polled, and not yet taken over by the queue. */
 	private @Nullable ConsumerRecords<byte[], byte[]> handedOver;
 
 	ConsumerGate(Consumer<byte[], byte[]> consumer, QueueConsumer queue) {

@@ -59,12 +59,16 @@ public final class Queue {
 	/** Set once before the container starts. */
 	private volatile @Nullable MessageListenerContainer container;
 
+	/** Written by the consumer threads; staleness is fine. */
 	private volatile @Nullable Instant lastPoll;
 
+	/** Written by whoever finds the queue beyond help; reset when it starts. */
 	private volatile @Nullable Throwable failure;
 
+	/** Written by the consumer threads; staleness is fine. */
 	private volatile @Nullable String pollProblem;
 
+	/** Written by the consumer threads; staleness is fine. */
 	private volatile @Nullable String commitProblem;
 
 	Queue(QueueSettings settings, String group, List<String> subscription, QueueRuntime runtime) {

@@ -54,8 +54,10 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	private final long deadlineNanos;
 
+	/** Any thread, by compare-and-set. */
 	private volatile Progress progress = Progress.OPEN;
 
+	/** Set by the worker, taken out by worker or canceller, by compare-and-set. */
 	private volatile @Nullable Object runner;
 
 	private volatile boolean cancelled;

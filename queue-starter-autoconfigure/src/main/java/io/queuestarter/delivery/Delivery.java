@@ -28,6 +28,7 @@ public final class Delivery {
 	/** Set once by the consumer thread, before the delivery is handed over. */
 	long sequence;
 
+	/** Any thread, by compare-and-set. */
 	private volatile DeliveryState state = DeliveryState.QUEUED;
 
 	/** Volatile; null once settled or let go. */
