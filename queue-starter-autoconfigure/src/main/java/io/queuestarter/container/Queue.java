@@ -116,6 +116,7 @@ public final class Queue {
 	/** The container begins to start. */
 	void starting() {
 		this.failure = null;
+		this.seenTopics.clear();
 		this.engine.start();
 		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
 				this.group, this.settings.workers().maxInFlight(),

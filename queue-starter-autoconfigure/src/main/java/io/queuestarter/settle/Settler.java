@@ -197,8 +197,7 @@ public final class Settler implements Answers {
 		if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.BACKOFF)) {
 			this.outcomes.retried();
 			this.retries.schedule(attempt.delivery(), delay);
-			// Last, since the cause may throw when it is asked for its message.
-			// Not the exception itself: describing it is user code.
+			// Not the exception itself: describing it is user code, which may throw.
 			LOGGER.debug("{} failed with {} and is tried again in {}", attempt, cause.getClass().getName(), delay);
 		}
 	}

@@ -1,6 +1,10 @@
 package io.queuestarter.container;
 
+import java.util.Objects;
+
 import org.junit.jupiter.api.Test;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.QueueListener;
 import io.queuestarter.testkit.Broker;
@@ -24,6 +28,14 @@ class PatternTests {
 
 			assertThat(app.queue("greedy").failure()).hasMessageContaining("matches '" + topic + "-dlq'")
 				.hasMessageContaining("Exclude it from the pattern");
+			assertThat(Broker.partitionsOf(topic + "-dlq")).isZero();
+
+			MessageListenerContainer container = Objects
+				.requireNonNull(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer("greedy"));
+			QueueApp.eventually().until(() -> !container.isRunning() && !container.isChildRunning());
+			container.start();
+			QueueApp.eventually().until(() -> app.queue("greedy").failure() != null);
+
 			assertThat(Broker.partitionsOf(topic + "-dlq")).isZero();
 		}
 	}
