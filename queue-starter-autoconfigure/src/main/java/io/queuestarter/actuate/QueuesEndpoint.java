@@ -15,6 +15,8 @@ import io.queuestarter.container.PartitionView.Head;
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.QueueSettings.Origin;
 import io.queuestarter.container.Queues;
+import io.queuestarter.observe.Doctor;
+import io.queuestarter.observe.Finding;
 
 /**
  * Endpoint {@code queues}: the queues of this process, their partitions, and which record
@@ -27,12 +29,16 @@ public class QueuesEndpoint {
 
 	private final Queues queues;
 
+	private final Doctor doctor;
+
 	/**
 	 * Creates the endpoint.
 	 * @param queues the queues
+	 * @param doctor who says what threatens them
 	 */
-	public QueuesEndpoint(Queues queues) {
+	public QueuesEndpoint(Queues queues, Doctor doctor) {
 		this.queues = queues;
+		this.doctor = doctor;
 	}
 
 	/**
@@ -51,7 +57,7 @@ public class QueuesEndpoint {
 	 */
 	@ReadOperation
 	public @Nullable QueueDetail detail(@Selector String id) {
-		return this.queues.find(id).map(QueueDetail::of).orElse(null);
+		return this.queues.find(id).map((queue) -> QueueDetail.of(queue, this.doctor.findings(queue))).orElse(null);
 	}
 
 	/**
@@ -106,15 +112,16 @@ public class QueuesEndpoint {
 	 * @param summary the queue in short
 	 * @param deadLetterProblem what keeps dead letters from being written, if anything
 	 * does
+	 * @param findings what threatens its promises
 	 * @param settings value and source of each setting
 	 * @param partitionList the partitions assigned to this process
 	 */
-	public record QueueDetail(QueueSummary summary, @Nullable String deadLetterProblem, Map<String, Origin> settings,
-			List<PartitionDetail> partitionList) {
+	public record QueueDetail(QueueSummary summary, @Nullable String deadLetterProblem, List<Finding> findings,
+			Map<String, Origin> settings, List<PartitionDetail> partitionList) {
 
-		static QueueDetail of(Queue queue) {
-			return new QueueDetail(QueueSummary.of(queue), queue.deadLetterProblem(), queue.settings().origins(),
-					queue.partitions().stream().map(PartitionDetail::of).toList());
+		static QueueDetail of(Queue queue, List<Finding> findings) {
+			return new QueueDetail(QueueSummary.of(queue), queue.deadLetterProblem(), findings,
+					queue.settings().origins(), queue.partitions().stream().map(PartitionDetail::of).toList());
 		}
 
 	}
@@ -143,7 +150,8 @@ public class QueuesEndpoint {
 			return new PartitionDetail(view.partition().topic(), view.partition().partition(),
 					view.paused() ? "PAUSED" : "RUNNING", view.committed(), view.watermark(), view.next() - 1,
 					view.end(), view.lag(), view.outstanding(),
-					new LedgerDetail(view.window(), view.tracked(), view.fill(), view.settled()),
+					new LedgerDetail(view.window(), view.tracked(), view.fill(), view.settled(),
+							view.commit().metadataLength(), view.commit().truncated()),
 					(head != null) ? new HeadDetail(head.offset(), head.age().toString(), head.state(), head.attempt(),
 							head.error()) : null);
 		}
@@ -157,8 +165,11 @@ public class QueuesEndpoint {
 	 * @param tracked records tracked from the watermark on
 	 * @param fill share of the capacity in use, from 0 to 1
 	 * @param acked settled records among those tracked
+	 * @param metadataLength characters of metadata last committed
+	 * @param truncated whether the metadata had no room for all settled offsets
 	 */
-	public record LedgerDetail(int capacity, int tracked, double fill, int acked) {
+	public record LedgerDetail(int capacity, int tracked, double fill, int acked, int metadataLength,
+			boolean truncated) {
 
 	}
 

@@ -27,6 +27,7 @@ import org.springframework.kafka.support.converter.RecordMessageConverter;
 
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
+import io.queuestarter.container.LogWatch;
 import io.queuestarter.container.QueueDefinitions;
 import io.queuestarter.container.QueueListenerContainerFactory;
 import io.queuestarter.container.QueueRuntime;
@@ -34,6 +35,7 @@ import io.queuestarter.container.QueueSettingsSource;
 import io.queuestarter.container.Queues;
 import io.queuestarter.deadletter.AdminDeadLetterTopics;
 import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.observe.Doctor;
 
 /**
  * Auto-configuration of queues: methods annotated with {@link QueueListener}.
@@ -74,8 +76,7 @@ public final class KafkaQueueAutoConfiguration {
 	QueueRuntime queueRuntime(ObjectProvider<ConsumerFactory<?, ?>> consumerFactories,
 			ObjectProvider<ProducerFactory<?, ?>> producerFactories) {
 		Map<String, Object> connection = unique(consumerFactories).getConfigurationProperties();
-		Map<String, Object> admin = new HashMap<>(connection);
-		admin.keySet().retainAll(AdminClientConfig.configNames());
+		Map<String, Object> admin = admin(connection);
 		ProducerFactory<?, ?> producers = producerFactories.getIfUnique();
 		return new QueueRuntime(TimeSource.SYSTEM, connection,
 				(producers != null) ? producers.getConfigurationProperties() : Map.of(),
@@ -94,11 +95,25 @@ public final class KafkaQueueAutoConfiguration {
 		return factory;
 	}
 
+	@Bean(initMethod = "start")
+	@ConditionalOnMissingBean
+	Doctor queueDoctor(Queues queues, ObjectProvider<ConsumerFactory<?, ?>> consumerFactories,
+			KafkaQueueProperties properties) {
+		return new Doctor(queues, new LogWatch(admin(unique(consumerFactories).getConfigurationProperties())),
+				properties.doctor().settings());
+	}
+
 	@Bean
 	QueuePropertiesCheck queuePropertiesCheck(QueueDefinitions definitions, KafkaQueueProperties properties,
 			Environment environment, ObjectProvider<CommonErrorHandler> errorHandlers) {
 		return new QueuePropertiesCheck(definitions, properties, environment,
 				errorHandlers.stream().findAny().isPresent());
+	}
+
+	private static Map<String, Object> admin(Map<String, Object> connection) {
+		Map<String, Object> admin = new HashMap<>(connection);
+		admin.keySet().retainAll(AdminClientConfig.configNames());
+		return admin;
 	}
 
 	private static ConsumerFactory<?, ?> unique(ObjectProvider<ConsumerFactory<?, ?>> factories) {

@@ -9,6 +9,7 @@ import org.springframework.context.annotation.Bean;
 
 import io.queuestarter.actuate.QueuesEndpoint;
 import io.queuestarter.container.Queues;
+import io.queuestarter.observe.Doctor;
 
 /**
  * Auto-configuration of the endpoints of queues.
@@ -26,8 +27,8 @@ public final class QueueEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	QueuesEndpoint queuesEndpoint(Queues queues) {
-		return new QueuesEndpoint(queues);
+	QueuesEndpoint queuesEndpoint(Queues queues, Doctor doctor) {
+		return new QueuesEndpoint(queues, doctor);
 	}
 
 }

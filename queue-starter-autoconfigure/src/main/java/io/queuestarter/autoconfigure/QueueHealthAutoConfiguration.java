@@ -9,6 +9,7 @@ import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.context.annotation.Bean;
 
 import io.queuestarter.container.Queues;
+import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.QueuesHealth;
 
 /**
@@ -27,8 +28,8 @@ public final class QueueHealthAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = "queuesHealthContributor")
-	QueuesHealth queuesHealthContributor(Queues queues) {
-		return new QueuesHealth(queues);
+	QueuesHealth queuesHealthContributor(Queues queues, Doctor doctor) {
+		return new QueuesHealth(queues, doctor);
 	}
 
 }

@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 import io.queuestarter.container.Queues;
+import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.QueueMeters;
 
 /**
@@ -25,8 +26,8 @@ public final class QueueMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	QueueMeters queueMeters(Queues queues) {
-		return new QueueMeters(queues);
+	QueueMeters queueMeters(Queues queues, Doctor doctor) {
+		return new QueueMeters(queues, doctor);
 	}
 
 }

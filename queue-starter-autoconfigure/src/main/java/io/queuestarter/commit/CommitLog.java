@@ -1,5 +1,6 @@
 package io.queuestarter.commit;
 
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.ledger.AckedSetCodec;
+import io.queuestarter.ledger.AckedSetCodec.Encoded;
 
 /**
  * What the broker is known to have committed for the partitions of one consumer, and what
@@ -28,9 +30,14 @@ public final class CommitLog {
 
 	private final long intervalNanos;
 
+	private final AckedSetCodec codec = new AckedSetCodec();
+
 	private final Set<TopicPartition> owned = new HashSet<>();
 
 	private final Map<TopicPartition, OffsetAndMetadata> acknowledged = new HashMap<>();
+
+	/** Partitions whose settled offsets did not all fit when last looked at. */
+	private final Set<TopicPartition> truncated = new HashSet<>();
 
 	private boolean inFlight;
 
@@ -39,6 +46,8 @@ public final class CommitLog {
 	private long lastNanos;
 
 	private int failures;
+
+	private @Nullable Instant failingSince;
 
 	/**
 	 * Creates an empty log.
@@ -69,6 +78,7 @@ public final class CommitLog {
 	public void close(TopicPartition partition) {
 		this.owned.remove(partition);
 		this.acknowledged.remove(partition);
+		this.truncated.remove(partition);
 	}
 
 	/**
@@ -97,10 +107,16 @@ public final class CommitLog {
 			if (watermark < 0) {
 				continue;
 			}
-			String metadata = AckedSetCodec.encode(watermark, assignment.ledger().settledAboveWatermark()).text();
+			Encoded metadata = this.codec.encode(assignment.ledger(), assignment.begun());
 			OffsetAndMetadata before = this.acknowledged.get(assignment.partition());
-			if (before == null || before.offset() != watermark || !before.metadata().equals(metadata)) {
-				changes.put(assignment.partition(), new OffsetAndMetadata(watermark, metadata));
+			if (before == null || before.offset() != watermark || !before.metadata().equals(metadata.text())) {
+				changes.put(assignment.partition(), new OffsetAndMetadata(watermark, metadata.text()));
+			}
+			if (metadata.truncated()) {
+				this.truncated.add(assignment.partition());
+			}
+			else {
+				this.truncated.remove(assignment.partition());
 			}
 		}
 		return changes;
@@ -124,6 +140,7 @@ public final class CommitLog {
 	public void succeeded(Map<TopicPartition, OffsetAndMetadata> offsets) {
 		this.inFlight = false;
 		this.failures = 0;
+		this.failingSince = null;
 		offsets.forEach((partition, offset) -> {
 			if (this.owned.contains(partition)) {
 				this.acknowledged.put(partition, offset);
@@ -133,8 +150,12 @@ public final class CommitLog {
 
 	/**
 	 * A commit failed, or its outcome is unknown.
+	 * @param now the time
 	 */
-	public void failed() {
+	public void failed(Instant now) {
+		if (this.failures == 0) {
+			this.failingSince = now;
+		}
 		this.inFlight = false;
 		this.repeat = true;
 		this.failures++;
@@ -149,6 +170,15 @@ public final class CommitLog {
 	}
 
 	/**
+	 * Since when no commit has succeeded.
+	 * @return the time of the first failure since, or {@code null} if the last commit
+	 * succeeded
+	 */
+	public @Nullable Instant failingSince() {
+		return this.failingSince;
+	}
+
+	/**
 	 * Offset last acknowledged for a partition.
 	 * @param partition the partition
 	 * @return the offset, or -1 if none is known
@@ -156,6 +186,25 @@ public final class CommitLog {
 	public long committed(TopicPartition partition) {
 		OffsetAndMetadata committed = this.acknowledged.get(partition);
 		return (committed != null) ? committed.offset() : -1;
+	}
+
+	/**
+	 * Length of the metadata last acknowledged for a partition.
+	 * @param partition the partition
+	 * @return the number of characters
+	 */
+	public int metadataLength(TopicPartition partition) {
+		OffsetAndMetadata committed = this.acknowledged.get(partition);
+		return (committed != null) ? committed.metadata().length() : 0;
+	}
+
+	/**
+	 * Whether the metadata of a partition had no room for all settled offsets.
+	 * @param partition the partition
+	 * @return {@code true} if some at the far end were left out
+	 */
+	public boolean isTruncated(TopicPartition partition) {
+		return this.truncated.contains(partition);
 	}
 
 }

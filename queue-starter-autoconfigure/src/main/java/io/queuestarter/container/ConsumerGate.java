@@ -208,7 +208,7 @@ final class ConsumerGate implements InvocationHandler {
 	/** Reads what is paused from the consumer, so that no failed call is forgotten. */
 	private void applyBounds() {
 		Set<TopicPartition> paused = this.consumer.paused();
-		Set<TopicPartition> wanted = new HashSet<>(this.queue.intake().paused());
+		Set<TopicPartition> wanted = this.queue.paused();
 		if (wanted.isEmpty() && paused.isEmpty()) {
 			return;
 		}
@@ -229,7 +229,7 @@ final class ConsumerGate implements InvocationHandler {
 	private void resume(Collection<TopicPartition> partitions) {
 		this.pausedByContainer.removeAll(partitions);
 		Set<TopicPartition> resume = new HashSet<>(partitions);
-		resume.removeAll(this.queue.intake().paused());
+		resume.removeAll(this.queue.paused());
 		resume.retainAll(this.consumer.assignment());
 		this.consumer.resume(resume);
 	}

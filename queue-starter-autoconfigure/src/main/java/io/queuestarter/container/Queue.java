@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -71,6 +72,9 @@ public final class Queue {
 	/** Written by the consumer threads; staleness is fine. */
 	private volatile @Nullable String commitProblem;
 
+	/** Written by who looks at the logs; staleness is fine. */
+	private volatile Map<TopicPartition, LogBounds> logs = Map.of();
+
 	Queue(QueueSettings settings, String group, List<String> subscription, QueueRuntime runtime) {
 		this.settings = settings;
 		this.group = group;
@@ -127,7 +131,7 @@ public final class Queue {
 	Consumer<byte[], byte[]> gate(Consumer<byte[], byte[]> consumer) {
 		ConsumerSignal signal = new ConsumerSignal();
 		Intake intake = new Intake(this.settings.limits(), this.engine.dispatcher(), this.engine.bytes(),
-				this.runtime.time(), signal::raise);
+				this.engine.intakeCounts(), this.runtime.time(), signal::raise);
 		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
 		this.consumers.add(queueConsumer);
 		return new ConsumerGate(consumer, queueConsumer).proxy();
@@ -174,6 +178,16 @@ public final class Queue {
 	/** A commit failed with a text, or succeeded. */
 	void committed(@Nullable String problem) {
 		this.commitProblem = problem;
+	}
+
+	/** What the broker said of the logs of this queue's partitions. */
+	void logs(Map<TopicPartition, LogBounds> bounds) {
+		this.logs = bounds;
+	}
+
+	/** The log of a partition as last seen. */
+	LogBounds log(TopicPartition partition) {
+		return this.logs.getOrDefault(partition, LogBounds.UNKNOWN);
 	}
 
 	/** Ends what does not end with the container. */
@@ -326,6 +340,15 @@ public final class Queue {
 	 */
 	public long deadLetterFailures() {
 		return (this.deadLetters != null) ? this.deadLetters.failures() : 0;
+	}
+
+	/**
+	 * Records taken in although a handler had been called with them before, as far as the
+	 * last commit of the partition's owner before tells.
+	 * @return the number
+	 */
+	public long redelivered() {
+		return this.engine.intakeCounts().redelivered();
 	}
 
 	/**

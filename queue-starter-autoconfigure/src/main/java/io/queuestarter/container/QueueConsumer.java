@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.consumer.Consumer;
@@ -14,6 +15,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,8 +24,8 @@ import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.intake.Intake;
+import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
-import io.queuestarter.ledger.OffsetRanges;
 
 /**
  * The queue's work on one Kafka consumer: intake, commits, and the life of its
@@ -43,8 +45,11 @@ final class QueueConsumer {
 	/** Time between two looks at running records while partitions are drained. */
 	private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-	/** Longest wait for the group's committed offsets on assignment. */
-	private static final Duration COMMITTED_TIMEOUT = Duration.ofSeconds(10);
+	/** Longest wait for the group's committed offsets, in one poll. */
+	private static final Duration COMMITTED_TIMEOUT = Duration.ofSeconds(5);
+
+	/** Time between two questions for the group's committed offsets. */
+	private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final Queue queue;
 
@@ -62,6 +67,11 @@ final class QueueConsumer {
 
 	private final PartitionViews views;
 
+	/** Assigned partitions that wait until their committed offset is known. */
+	private final Set<TopicPartition> unknown = new HashSet<>();
+
+	private long askedNanos;
+
 	QueueConsumer(Queue queue, Consumer<byte[], byte[]> consumer, TimeSource time, ConsumerSignal signal,
 			Intake intake) {
 		this.queue = queue;
@@ -70,7 +80,7 @@ final class QueueConsumer {
 		this.signal = signal;
 		this.intake = intake;
 		this.commits = new CommitLog(queue.settings().commitInterval().toNanos(), time.nanoTime());
-		this.views = new PartitionViews(consumer, intake, this.commits);
+		this.views = new PartitionViews(consumer, intake, this.commits, queue, time);
 		this.lastCommit = new LastCommit(queue.id(), consumer);
 	}
 
@@ -94,12 +104,15 @@ final class QueueConsumer {
 
 	/** What is done before each poll. */
 	void proceed() {
-		this.intake.proceed();
 		long now = this.time.nanoTime();
+		if (!this.unknown.isEmpty() && now - this.askedNanos >= ASK_AGAIN_NANOS) {
+			begin(this.unknown);
+		}
+		this.intake.proceed();
 		if (this.commits.nanosUntilDue(now) <= 0) {
 			commit(now);
 		}
-		this.views.takeIfDue(now);
+		this.views.takeIfDue();
 	}
 
 	/** What is done after each poll. */
@@ -109,7 +122,7 @@ final class QueueConsumer {
 
 	/** How long a poll may block. */
 	long pollNanos(long timeoutNanos) {
-		long slice = timeoutNanos;
+		long slice = this.unknown.isEmpty() ? timeoutNanos : Math.min(timeoutNanos, ASK_AGAIN_NANOS);
 		if (hasUncommitted()) {
 			long due = this.commits.nanosUntilDue(this.time.nanoTime());
 			long interval = this.queue.settings().commitInterval().toNanos();
@@ -154,7 +167,7 @@ final class QueueConsumer {
 	}
 
 	private void commitFailed(Exception error) {
-		this.commits.failed();
+		this.commits.failed(this.time.now());
 		this.queue.committed(error.toString());
 		if (Integer.bitCount(this.commits.failures()) == 1) {
 			LOGGER.warn("Commit of queue '{}' failed ({} in a row) and is repeated: {}", id(), this.commits.failures(),
@@ -162,32 +175,51 @@ final class QueueConsumer {
 		}
 	}
 
+	/** Partitions that must not be fetched now. */
+	Set<TopicPartition> paused() {
+		Set<TopicPartition> paused = new HashSet<>(this.intake.paused());
+		paused.addAll(this.unknown);
+		return paused;
+	}
+
 	/** Begins new assignments, with what earlier owners have settled. */
 	void assigned(Collection<TopicPartition> partitions) {
-		if (partitions.isEmpty()) {
+		if (!partitions.isEmpty()) {
+			this.queue.assigned(partitions);
+			begin(partitions);
+		}
+	}
+
+	/**
+	 * Without an answer the partitions stay paused until there is one: to begin anyway
+	 * would be to forget, and with the next commit to overwrite, what is settled above
+	 * the watermark.
+	 */
+	private void begin(Collection<TopicPartition> waiting) {
+		List<TopicPartition> partitions = List.copyOf(waiting);
+		Map<TopicPartition, OffsetAndMetadata> committed = committed(partitions);
+		this.askedNanos = this.time.nanoTime();
+		if (committed == null) {
+			this.unknown.addAll(partitions);
+			this.consumer.pause(partitions);
 			return;
 		}
-		Map<TopicPartition, OffsetAndMetadata> committed = committed(partitions);
+		partitions.forEach(this.unknown::remove);
 		long restored = 0;
 		for (TopicPartition partition : partitions) {
 			OffsetAndMetadata offset = committed.get(partition);
 			this.commits.assign(partition, offset);
-			if (offset == null) {
-				this.intake.begin(partition, -1, OffsetRanges.EMPTY);
-				continue;
-			}
-			OffsetRanges settled = settledBefore(partition, offset);
-			restored += settled.count();
-			this.intake.begin(partition, offset.offset(), settled);
+			AckedSet before = (offset != null) ? before(partition, offset) : AckedSet.EMPTY;
+			restored += before.settled().count();
+			this.intake.begin(partition, (offset != null) ? offset.offset() : -1, before);
 		}
-		this.queue.assigned(partitions);
-		this.views.take(this.time.nanoTime());
+		this.views.take();
 		LOGGER.info("Queue '{}' was assigned {}, {} records above the watermark settled before", id(), partitions,
 				restored);
 	}
 
 	/** A wake-up is meant for the poll around: put off until the answer is there. */
-	private Map<TopicPartition, OffsetAndMetadata> committed(Collection<TopicPartition> partitions) {
+	private @Nullable Map<TopicPartition, OffsetAndMetadata> committed(Collection<TopicPartition> partitions) {
 		boolean woken = false;
 		try {
 			while (true) {
@@ -200,9 +232,9 @@ final class QueueConsumer {
 			}
 		}
 		catch (KafkaException ex) {
-			LOGGER.warn("Committed offsets of {} could not be read; records that were settled above the watermark "
-					+ "will run again", partitions, ex);
-			return Map.of();
+			LOGGER.warn("Committed offsets of {} could not be read; queue '{}' holds the partitions and asks again: {}",
+					partitions, id(), ex.toString());
+			return null;
 		}
 		finally {
 			if (woken) {
@@ -211,18 +243,19 @@ final class QueueConsumer {
 		}
 	}
 
-	private OffsetRanges settledBefore(TopicPartition partition, OffsetAndMetadata committed) {
-		Optional<OffsetRanges> settled = AckedSetCodec.decode(committed.offset(), committed.metadata());
-		if (settled.isEmpty()) {
-			LOGGER.warn("Commit metadata of '{}' at {} ({} characters) was not written by a queue and is ignored",
-					partition, committed.offset(), committed.metadata().length());
+	private static AckedSet before(TopicPartition partition, OffsetAndMetadata committed) {
+		Optional<AckedSet> before = AckedSetCodec.decode(committed.offset(), committed.metadata());
+		if (before.isEmpty()) {
+			LOGGER.warn("Commit metadata of '{}' at {} ({} characters) was not written by a queue of this version and "
+					+ "is ignored", partition, committed.offset(), committed.metadata().length());
 		}
-		return settled.orElse(OffsetRanges.EMPTY);
+		return before.orElse(AckedSet.EMPTY);
 	}
 
 	/** Gives up all partitions, before the consumer leaves its group. */
 	void leave() {
 		Collection<TopicPartition> partitions = this.intake.partitions();
+		this.unknown.clear();
 		this.lastCommit.beforeLeaving(drain(partitions));
 		partitions.forEach(this.commits::close);
 	}
@@ -260,7 +293,7 @@ final class QueueConsumer {
 			closing.forEach((assignment) -> assignment.ledger().forEachOutstanding(Delivery::letGo));
 		}
 		closing.forEach((assignment) -> assignment.ledger().advance());
-		this.views.take(this.time.nanoTime());
+		this.views.take();
 		return this.commits.changes(closing);
 	}
 
@@ -289,20 +322,24 @@ final class QueueConsumer {
 		this.lastCommit.lost(partitions);
 		partitions.forEach(this.commits::close);
 		if (!closing.isEmpty()) {
-			this.views.take(this.time.nanoTime());
+			this.views.take();
 			LOGGER.warn("Queue '{}' lost {}; records in flight are delivered again", id(), partitions);
 		}
 	}
 
-	/** Begins partitions anew whose position was set from outside. */
+	/**
+	 * Begins partitions anew whose position was set from outside: all of them if none is
+	 * named, as the consumer understands it.
+	 */
 	void restart(Collection<TopicPartition> partitions) {
-		for (Assignment assignment : close(partitions)) {
+		for (Assignment assignment : close(partitions.isEmpty() ? this.intake.partitions() : partitions)) {
 			assignment.ledger().forEachOutstanding(Delivery::letGo);
-			this.intake.begin(assignment.partition(), -1, OffsetRanges.EMPTY);
+			this.intake.begin(assignment.partition(), -1, AckedSet.EMPTY);
 		}
 	}
 
 	private List<Assignment> close(Collection<TopicPartition> partitions) {
+		this.unknown.removeAll(partitions);
 		List<Assignment> closed = new ArrayList<>();
 		for (TopicPartition partition : partitions) {
 			Assignment assignment = this.intake.close(partition);

@@ -14,6 +14,7 @@ import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskRunner;
+import io.queuestarter.intake.IntakeCounts;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
 import io.queuestarter.settle.Outcomes;
@@ -40,6 +41,8 @@ final class QueueEngine {
 	private final Dispatcher<Delivery> dispatcher;
 
 	private final ByteBudget bytes;
+
+	private final IntakeCounts intakeCounts = new IntakeCounts();
 
 	private final Outcomes outcomes = new Outcomes();
 
@@ -124,6 +127,10 @@ final class QueueEngine {
 
 	ByteBudget bytes() {
 		return this.bytes;
+	}
+
+	IntakeCounts intakeCounts() {
+		return this.intakeCounts;
 	}
 
 	Outcomes outcomes() {

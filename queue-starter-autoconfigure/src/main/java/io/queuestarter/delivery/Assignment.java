@@ -21,6 +21,8 @@ public final class Assignment {
 
 	private final PartitionLedger<Delivery> ledger;
 
+	private final long begunBefore;
+
 	private final TaskQueue<Delivery> queue;
 
 	private final ByteBudget common;
@@ -35,16 +37,19 @@ public final class Assignment {
 	 * Creates an assignment.
 	 * @param partition the partition
 	 * @param ledger its ledger
+	 * @param begunBefore offset behind the highest record that a handler was called with
+	 * before
 	 * @param queue its waiting tasks
 	 * @param common bytes held by the whole listener
 	 * @param own bytes held by this partition
 	 * @param headListener told by the thread that settles the record that holds the
 	 * watermark; must be quick
 	 */
-	public Assignment(TopicPartition partition, PartitionLedger<Delivery> ledger, TaskQueue<Delivery> queue,
-			ByteBudget common, ByteBudget own, Runnable headListener) {
+	public Assignment(TopicPartition partition, PartitionLedger<Delivery> ledger, long begunBefore,
+			TaskQueue<Delivery> queue, ByteBudget common, ByteBudget own, Runnable headListener) {
 		this.partition = partition;
 		this.ledger = ledger;
+		this.begunBefore = begunBefore;
 		this.queue = queue;
 		this.common = common;
 		this.own = own;
@@ -130,6 +135,24 @@ public final class Assignment {
 	 */
 	public int outstanding() {
 		return this.outstanding.get();
+	}
+
+	/**
+	 * Whether a handler may have been called with a record before this assignment.
+	 * @param offset offset of the record
+	 * @return {@code true} if it lies below the end of what was begun
+	 */
+	public boolean isBegunBefore(long offset) {
+		return offset < this.begunBefore;
+	}
+
+	/**
+	 * How far handlers have come. Consumer thread only.
+	 * @return offset behind the highest record that a handler was called with, in this
+	 * assignment or before
+	 */
+	public long begun() {
+		return Math.max(this.begunBefore, this.ledger.endOf(Delivery::isBegun));
 	}
 
 	private static int sizeOf(ConsumerRecord<byte[], byte[]> record) {

@@ -37,6 +37,9 @@ public final class Delivery {
 	/** Volatile; the open attempt, or the last one; null once settled or let go. */
 	private volatile @Nullable Attempt attempt;
 
+	/** Consumer thread only; set when the delivery is let go. */
+	private boolean begun;
+
 	/** Volatile; simple class name of the last failure, for operators. */
 	private volatile @Nullable String lastError;
 
@@ -102,7 +105,7 @@ public final class Delivery {
 
 	/**
 	 * Lets the record go unsettled, unless an attempt or a dead-letter write is under
-	 * way.
+	 * way. Consumer thread only.
 	 * @return {@code true} if nothing is under way any more
 	 */
 	public boolean letGoIfIdle() {
@@ -112,6 +115,7 @@ public final class Delivery {
 
 	/**
 	 * Lets the record go unsettled, whatever is under way, and cancels the open attempt.
+	 * Consumer thread only.
 	 * @return {@code true} if an attempt or a dead-letter write was cut off
 	 */
 	public boolean letGo() {
@@ -128,6 +132,7 @@ public final class Delivery {
 			return false;
 		}
 		Attempt current = this.attempt;
+		this.begun = from != DeliveryState.QUEUED || current != null;
 		this.record = null;
 		this.attempt = null;
 		this.assignment.released(this);
@@ -164,6 +169,12 @@ public final class Delivery {
 	public boolean isEnded() {
 		DeliveryState current = this.state;
 		return current == DeliveryState.SETTLED || current == DeliveryState.LET_GO;
+	}
+
+	/** Whether a handler has been called with the record. Consumer thread only. */
+	boolean isBegun() {
+		DeliveryState current = this.state;
+		return (current == DeliveryState.LET_GO) ? this.begun : current != DeliveryState.QUEUED || this.attempt != null;
 	}
 
 	/**

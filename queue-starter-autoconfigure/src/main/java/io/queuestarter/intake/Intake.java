@@ -19,7 +19,7 @@ import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
-import io.queuestarter.ledger.OffsetRanges;
+import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.PartitionLedger;
 
 /**
@@ -38,6 +38,8 @@ public final class Intake {
 
 	private final ByteBudget common;
 
+	private final IntakeCounts counts;
+
 	private final TimeSource time;
 
 	private final Runnable roomListener;
@@ -51,15 +53,17 @@ public final class Intake {
 	 * @param limits the bounds
 	 * @param dispatcher where admitted records go
 	 * @param common bytes held by all consumers of the queue
+	 * @param counts counts for all consumers of the queue
 	 * @param time where the time is read
 	 * @param roomListener told by any thread when a bound that may have paused a
 	 * partition has room again; must be quick
 	 */
-	public Intake(IntakeLimits limits, Dispatcher<Delivery> dispatcher, ByteBudget common, TimeSource time,
-			Runnable roomListener) {
+	public Intake(IntakeLimits limits, Dispatcher<Delivery> dispatcher, ByteBudget common, IntakeCounts counts,
+			TimeSource time, Runnable roomListener) {
 		this.limits = limits;
 		this.dispatcher = dispatcher;
 		this.common = common;
+		this.counts = counts;
 		this.time = time;
 		this.roomListener = roomListener;
 	}
@@ -68,17 +72,18 @@ public final class Intake {
 	 * Begins a new assignment of a partition.
 	 * @param partition the partition
 	 * @param watermark offset it continues from, or -1 if the first polled record tells
-	 * @param restored offsets above it that are settled already
+	 * @param restored what earlier owners have done above it
 	 */
-	public void begin(TopicPartition partition, long watermark, OffsetRanges restored) {
+	public void begin(TopicPartition partition, long watermark, AckedSet restored) {
 		assign(partition, watermark, restored);
 	}
 
-	private PartitionIntake assign(TopicPartition partition, long watermark, OffsetRanges restored) {
-		PartitionLedger<Delivery> ledger = new PartitionLedger<>(this.limits.window(), watermark, restored);
-		PartitionIntake intake = new PartitionIntake(
-				new Assignment(partition, ledger, this.dispatcher.open(this.limits.partitionRecords() / 2), this.common,
-						new ByteBudget(this.limits.partitionBytes(), this.roomListener), this.roomListener));
+	private PartitionIntake assign(TopicPartition partition, long watermark, AckedSet restored) {
+		PartitionLedger<Delivery> ledger = new PartitionLedger<>(this.limits.window(), watermark, restored.settled());
+		Assignment assignment = new Assignment(partition, ledger, restored.begun(),
+				this.dispatcher.open(this.limits.partitionRecords() / 2), this.common,
+				new ByteBudget(this.limits.partitionBytes(), this.roomListener), this.roomListener);
+		PartitionIntake intake = new PartitionIntake(assignment, this.counts);
 		this.partitions.put(partition, intake);
 		return intake;
 	}
@@ -144,8 +149,9 @@ public final class Intake {
 		close(partition);
 		List<ConsumerRecord<byte[], byte[]>> below = old.letGo(offset);
 		PartitionLedger<Delivery> ledger = old.assignment().ledger();
-		PartitionIntake intake = assign(partition, Math.min(ledger.advance(), offset),
-				ledger.settledAboveWatermark().below(offset));
+		long watermark = Math.min(ledger.advance(), offset);
+		AckedSet done = new AckedSet(ledger.settledAboveWatermark(), old.assignment().begun());
+		PartitionIntake intake = assign(partition, watermark, done.below(offset));
 		intake.add(below);
 		return intake;
 	}

@@ -19,6 +19,8 @@ final class PartitionIntake {
 
 	private final Assignment assignment;
 
+	private final IntakeCounts counts;
+
 	private final ArrayDeque<ConsumerRecord<byte[], byte[]>> pending = new ArrayDeque<>();
 
 	/** Offset behind the last polled record and whatever the broker skipped. */
@@ -26,8 +28,9 @@ final class PartitionIntake {
 
 	private boolean paused;
 
-	PartitionIntake(Assignment assignment) {
+	PartitionIntake(Assignment assignment, IntakeCounts counts) {
 		this.assignment = assignment;
+		this.counts = counts;
 	}
 
 	Assignment assignment() {
@@ -99,6 +102,7 @@ final class PartitionIntake {
 	 */
 	List<Delivery> admit(int most, long nowNanos) {
 		PartitionLedger<Delivery> ledger = this.assignment.ledger();
+		int redelivered = 0;
 		List<Delivery> admitted = new ArrayList<>(Math.min(most, this.pending.size()));
 		while (admitted.size() < most && !this.pending.isEmpty() && !ledger.isFull()
 				&& !this.assignment.isOverBytes()) {
@@ -107,9 +111,13 @@ final class PartitionIntake {
 				ledger.appendSettled(record.offset());
 			}
 			else {
+				redelivered += this.assignment.isBegunBefore(record.offset()) ? 1 : 0;
 				admitted.add(this.assignment.admit(record, nowNanos));
 			}
 			this.pending.remove();
+		}
+		if (redelivered > 0) {
+			this.counts.redelivered(redelivered);
 		}
 		return admitted;
 	}

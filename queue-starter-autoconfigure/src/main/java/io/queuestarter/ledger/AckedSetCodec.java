@@ -9,17 +9,25 @@ import java.util.zip.CRC32C;
 
 /**
  * Writes the offsets settled above a watermark as the metadata of a Kafka commit, and
- * reads them back. <em>Thread-safe.</em>
+ * reads them back. <em>Not thread-safe</em>, except {@link #decode}.
  * <p>
  * The text is a mark of format and version, one letter for the encoding, and Base64url
- * without padding of a checksum and the set. The checksum covers the watermark too:
- * offsets count from there, so a text that a tool copied beside another offset, as tools
- * that translate offsets between clusters do, must not be believed. Of run lengths (pairs
- * of unsettled and settled lengths from the watermark on, as variable-length integers)
- * and a bitmap (one bit per offset from the watermark on) the shorter one is written. It
- * never exceeds the broker's default limit of 4,096 characters
- * ({@code offset.metadata.max.bytes}); what does not fit is cut off at the far end, so
- * that offsets beyond are delivered again rather than lost.
+ * without padding of a checksum, the end of what was begun, and the set. The checksum
+ * covers the watermark too: offsets count from there, so a text that a tool copied beside
+ * another offset, as tools that translate offsets between clusters do, must not be
+ * believed. Of run lengths (pairs of unsettled and settled lengths from the watermark on,
+ * as variable-length integers) and a bitmap (one bit per offset from the watermark on)
+ * the shorter one is written.
+ * <p>
+ * The text never exceeds the broker's default limit of 4,096 characters
+ * ({@code offset.metadata.max.bytes}). A bitmap of that length covers 24,440 offsets, so
+ * a window of the default 10,000 records without gaps always fits. Of what does not fit,
+ * the encoding that covers more is written and the far end is cut off: offsets beyond it
+ * are delivered again rather than lost, should the partition change hands.
+ */
+/*
+ * Encodings are written into buffers that are kept, since a commit is made of every
+ * partition every second or so. Each begins with room for the checksum.
  */
 public final class AckedSetCodec {
 
@@ -34,62 +42,170 @@ public final class AckedSetCodec {
 
 	private static final char BITMAP = 'b';
 
+	private static final byte[] BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+		.getBytes(StandardCharsets.ISO_8859_1);
+
 	private static final int CHECKSUM_BYTES = Integer.BYTES;
 
-	private static final int MAX_BYTES = (MAX_LENGTH - MARK.length() - 1) / 4 * 3 - CHECKSUM_BYTES;
+	private static final int MAX_BYTES = (MAX_LENGTH - MARK.length() - 1) / 4 * 3;
 
-	private AckedSetCodec() {
+	/** Longest variable-length integer. */
+	private static final int NUMBER_BYTES = 10;
+
+	private final OffsetRanges.Builder ranges = new OffsetRanges.Builder();
+
+	/** What is written beyond the limit is not used. */
+	private final Encoding runs = new Encoding(MAX_BYTES + 2 * NUMBER_BYTES);
+
+	private final Encoding bitmap = new Encoding(MAX_BYTES);
+
+	private final Checksum checksum = new Checksum();
+
+	private final byte[] text = new byte[MAX_LENGTH];
+
+	/**
+	 * Encodes what a ledger knows above its watermark.
+	 * @param ledger the ledger
+	 * @param begun offset behind the highest record that a handler was called with
+	 * @return the text and whether it holds the whole set; an empty text if there is
+	 * nothing to tell
+	 */
+	public Encoded encode(PartitionLedger<?> ledger, long begun) {
+		this.ranges.clear();
+		ledger.collectSettled(this.ranges);
+		return encodeRanges(ledger.watermark(), begun);
 	}
 
 	/**
 	 * Encodes a set.
 	 * @param watermark the offset that is committed with the text
-	 * @param settled offsets settled at or above the watermark
-	 * @return the text and whether it holds the whole set; an empty text for an empty set
+	 * @param set offsets settled at or above the watermark, and the end of what was begun
+	 * @return the text and whether it holds the whole set; an empty text if there is
+	 * nothing to tell
 	 */
-	public static Encoded encode(long watermark, OffsetRanges settled) {
-		if (settled.isEmpty()) {
+	public Encoded encode(long watermark, AckedSet set) {
+		this.ranges.clear();
+		this.ranges.addAllFrom(set.settled(), watermark);
+		return encodeRanges(watermark, set.begun());
+	}
+
+	private Encoded encodeRanges(long watermark, long begun) {
+		int count = this.ranges.size();
+		if (count == 0 && begun <= watermark) {
 			return Encoded.NOTHING;
 		}
-		Bytes runs = runs(watermark, settled);
-		Bytes bitmap = bitmap(watermark, settled);
-		boolean useRuns = (runs.upTo() != bitmap.upTo()) ? runs.upTo() > bitmap.upTo()
-				: runs.length() <= bitmap.length();
-		Bytes best = useRuns ? runs : bitmap;
-		char encoding = useRuns ? RUNS : BITMAP;
-		ByteBuffer body = ByteBuffer.allocate(CHECKSUM_BYTES + best.length())
-			.putInt(checksum(watermark, encoding, ByteBuffer.wrap(best.content(), 0, best.length())))
-			.put(best.content(), 0, best.length());
-		String text = new String(Base64.getUrlEncoder().withoutPadding().encode(body.array()),
-				StandardCharsets.ISO_8859_1);
-		return new Encoded(MARK + encoding + text, best.upTo() < settled.last(settled.size() - 1));
+		Encoding best = choose(watermark, Math.max(begun - watermark, 0));
+		char letter = (best == this.bitmap) ? BITMAP : RUNS;
+		int sum = this.checksum.of(watermark, letter, best.content, CHECKSUM_BYTES, best.length);
+		for (int i = 0; i < CHECKSUM_BYTES; i++) {
+			best.content[i] = (byte) (sum >>> (Integer.SIZE - Byte.SIZE * (i + 1)));
+		}
+		return new Encoded(text(letter, best), count > 0 && best.upTo < this.ranges.last(count - 1));
+	}
+
+	/** A range takes at least two bytes of run lengths. */
+	private Encoding choose(long watermark, long begun) {
+		int count = this.ranges.size();
+		long span = (count > 0) ? this.ranges.last(count - 1) - watermark + 1 : 0;
+		this.bitmap.begin(begun);
+		long room = (MAX_BYTES - this.bitmap.length) * 8L;
+		if (span > room || span > 16L * count) {
+			writeRuns(watermark, begun);
+			boolean complete = this.runs.upTo == this.ranges.last(count - 1);
+			if (complete && (span > room || this.runs.length <= this.bitmap.length + (span + 7) / 8)) {
+				return this.runs;
+			}
+			if (!complete && this.runs.upTo - watermark >= room) {
+				return this.runs;
+			}
+		}
+		writeBitmap(watermark, Math.min(span, room));
+		return this.bitmap;
+	}
+
+	private void writeRuns(long watermark, long begun) {
+		Encoding encoding = this.runs;
+		encoding.begin(begun);
+		long position = watermark;
+		for (int range = 0; range < this.ranges.size(); range++) {
+			int start = encoding.length;
+			encoding.number(this.ranges.first(range) - position);
+			encoding.number(this.ranges.last(range) - this.ranges.first(range) + 1);
+			if (encoding.length > MAX_BYTES) {
+				encoding.length = start;
+				break;
+			}
+			position = this.ranges.last(range) + 1;
+		}
+		encoding.upTo = position - 1;
+	}
+
+	/** Writes full bytes of a range at once. */
+	private void writeBitmap(long watermark, long bits) {
+		byte[] content = this.bitmap.content;
+		int start = this.bitmap.length;
+		Arrays.fill(content, start, start + (int) ((bits + 7) / 8), (byte) 0);
+		long end = 0;
+		for (int range = 0; range < this.ranges.size(); range++) {
+			long bit = this.ranges.first(range) - watermark;
+			long behind = Math.min(this.ranges.last(range) + 1 - watermark, bits);
+			while (bit < behind) {
+				int shift = (int) (bit & 7);
+				int width = (int) Math.min(8 - shift, behind - bit);
+				content[start + (int) (bit >>> 3)] |= (byte) (((1 << width) - 1) << shift);
+				bit += width;
+				end = bit;
+			}
+		}
+		this.bitmap.length = start + (int) ((end + 7) / 8);
+		this.bitmap.upTo = watermark + end - 1;
+	}
+
+	private String text(char letter, Encoding encoding) {
+		byte[] target = this.text;
+		int length = 0;
+		for (int i = 0; i < MARK.length(); i++) {
+			target[length++] = (byte) MARK.charAt(i);
+		}
+		target[length++] = (byte) letter;
+		for (int i = 0; i < encoding.length; i += 3) {
+			int left = Math.min(3, encoding.length - i);
+			int three = (encoding.content[i] & 0xFF) << 16;
+			three |= (left > 1) ? (encoding.content[i + 1] & 0xFF) << 8 : 0;
+			three |= (left > 2) ? encoding.content[i + 2] & 0xFF : 0;
+			for (int digit = 0; digit <= left; digit++) {
+				target[length++] = BASE64[(three >>> (18 - 6 * digit)) & 0x3F];
+			}
+		}
+		return new String(target, 0, length, StandardCharsets.ISO_8859_1);
 	}
 
 	/**
-	 * Decodes a set.
+	 * Decodes a set. Thread-safe.
 	 * @param watermark the offset that was committed with the text
 	 * @param metadata the text; empty means an empty set
-	 * @return the set, or nothing if the text was not written by this codec, is damaged,
-	 * or was written for another watermark
+	 * @return the set, or nothing if the text was not written by this version of the
+	 * codec, is damaged, or was written for another watermark
 	 */
-	public static Optional<OffsetRanges> decode(long watermark, String metadata) {
+	public static Optional<AckedSet> decode(long watermark, String metadata) {
 		if (metadata.isEmpty()) {
-			return Optional.of(OffsetRanges.EMPTY);
+			return Optional.of(AckedSet.EMPTY);
 		}
 		if (!metadata.startsWith(MARK) || metadata.length() <= MARK.length() + 1) {
 			return Optional.empty();
 		}
 		try {
-			char encoding = metadata.charAt(MARK.length());
-			ByteBuffer body = ByteBuffer.wrap(Base64.getUrlDecoder().decode(metadata.substring(MARK.length() + 1)));
-			if (body.remaining() <= CHECKSUM_BYTES || body.getInt() != checksum(watermark, encoding, body.slice())) {
+			char letter = metadata.charAt(MARK.length());
+			byte[] body = Base64.getUrlDecoder().decode(metadata.substring(MARK.length() + 1));
+			if (body.length <= CHECKSUM_BYTES || ByteBuffer.wrap(body).getInt() != new Checksum().of(watermark, letter,
+					body, CHECKSUM_BYTES, body.length)) {
 				return Optional.empty();
 			}
-			byte[] content = new byte[body.remaining()];
-			body.get(content);
-			return switch (encoding) {
-				case RUNS -> Optional.of(readRuns(watermark, content));
-				case BITMAP -> Optional.of(readBitmap(watermark, content));
+			Reader reader = new Reader(body, CHECKSUM_BYTES);
+			long begun = Math.addExact(watermark, reader.number());
+			return switch (letter) {
+				case RUNS -> Optional.of(new AckedSet(readRuns(watermark, reader), begun));
+				case BITMAP -> Optional.of(new AckedSet(readBitmap(watermark, reader), begun));
 				default -> Optional.empty();
 			};
 		}
@@ -98,35 +214,8 @@ public final class AckedSetCodec {
 		}
 	}
 
-	private static int checksum(long watermark, char encoding, ByteBuffer content) {
-		CRC32C checksum = new CRC32C();
-		checksum.update(ByteBuffer.allocate(Long.BYTES + Character.BYTES).putLong(watermark).putChar(encoding).flip());
-		checksum.update(content);
-		return (int) checksum.getValue();
-	}
-
-	private static Bytes runs(long watermark, OffsetRanges settled) {
-		byte[] content = new byte[Math.min(settled.size() * 4 + 20, MAX_BYTES + 20)];
-		int length = 0;
-		long position = watermark;
-		for (int range = 0; range < settled.size(); range++) {
-			if (length + 20 > content.length) {
-				content = Arrays.copyOf(content, content.length * 2);
-			}
-			int end = writeNumber(content, length, settled.first(range) - position);
-			end = writeNumber(content, end, settled.last(range) - settled.first(range) + 1);
-			if (end > MAX_BYTES) {
-				break;
-			}
-			length = end;
-			position = settled.last(range) + 1;
-		}
-		return new Bytes(content, length, position - 1);
-	}
-
-	private static OffsetRanges readRuns(long watermark, byte[] content) {
+	private static OffsetRanges readRuns(long watermark, Reader reader) {
 		OffsetRanges.Builder ranges = new OffsetRanges.Builder();
-		Reader reader = new Reader(content);
 		long position = watermark;
 		while (reader.hasMore()) {
 			long first = Math.addExact(position, reader.number());
@@ -136,40 +225,17 @@ public final class AckedSetCodec {
 		return ranges.build();
 	}
 
-	private static Bytes bitmap(long watermark, OffsetRanges settled) {
-		long span = settled.last(settled.size() - 1) - watermark + 1;
-		long bits = Math.min(span, MAX_BYTES * 8L);
-		byte[] content = new byte[(int) ((bits + 7) / 8)];
-		long upTo = watermark - 1;
-		for (int range = 0; range < settled.size(); range++) {
-			long last = Math.min(settled.last(range) - watermark, bits - 1);
-			for (long bit = settled.first(range) - watermark; bit <= last; bit++) {
-				content[(int) (bit >>> 3)] |= (byte) (1 << (bit & 7));
-				upTo = watermark + bit;
-			}
-		}
-		return new Bytes(content, (int) ((upTo - watermark + 8) / 8), upTo);
-	}
-
-	private static OffsetRanges readBitmap(long watermark, byte[] content) {
+	private static OffsetRanges readBitmap(long watermark, Reader reader) {
 		OffsetRanges.Builder ranges = new OffsetRanges.Builder();
-		for (int bit = 0; bit < content.length * 8; bit++) {
-			if ((content[bit >>> 3] & (1 << (bit & 7))) != 0) {
-				ranges.add(watermark + bit, watermark + bit);
+		for (long offset = watermark; reader.hasMore(); offset = Math.addExact(offset, 8L)) {
+			byte bits = reader.next();
+			for (int bit = 0; bit < 8; bit++) {
+				if ((bits & (1 << bit)) != 0) {
+					ranges.add(offset + bit, offset + bit);
+				}
 			}
 		}
 		return ranges.build();
-	}
-
-	private static int writeNumber(byte[] content, int at, long number) {
-		int index = at;
-		long rest = number;
-		while ((rest & ~0x7FL) != 0) {
-			content[index++] = (byte) ((rest & 0x7F) | 0x80);
-			rest >>>= 7;
-		}
-		content[index++] = (byte) rest;
-		return index;
 	}
 
 	/**
@@ -184,7 +250,49 @@ public final class AckedSetCodec {
 
 	}
 
-	private record Bytes(byte[] content, int length, long upTo) {
+	/** One way to write the set, as far as there is room. */
+	private static final class Encoding {
+
+		private final byte[] content;
+
+		private int length;
+
+		/** Highest offset that is told of, settled or not. */
+		private long upTo;
+
+		Encoding(int size) {
+			this.content = new byte[size];
+		}
+
+		void begin(long begun) {
+			this.length = CHECKSUM_BYTES;
+			number(begun);
+		}
+
+		void number(long number) {
+			long rest = number;
+			while ((rest & ~0x7FL) != 0) {
+				this.content[this.length++] = (byte) ((rest & 0x7F) | 0x80);
+				rest >>>= 7;
+			}
+			this.content[this.length++] = (byte) rest;
+		}
+
+	}
+
+	private static final class Checksum {
+
+		private final CRC32C crc = new CRC32C();
+
+		private final byte[] context = new byte[Long.BYTES + Character.BYTES];
+
+		int of(long watermark, char letter, byte[] content, int from, int to) {
+			ByteBuffer.wrap(this.context).putLong(watermark).putChar(letter);
+			this.crc.reset();
+			this.crc.update(this.context, 0, this.context.length);
+			this.crc.update(content, from, to - from);
+			return (int) this.crc.getValue();
+		}
 
 	}
 
@@ -194,26 +302,25 @@ public final class AckedSetCodec {
 
 		private int index;
 
-		Reader(byte[] content) {
+		Reader(byte[] content, int index) {
 			this.content = content;
+			this.index = index;
 		}
 
 		boolean hasMore() {
 			return this.index < this.content.length;
 		}
 
+		byte next() {
+			return this.content[this.index++];
+		}
+
 		long number() {
 			long number = 0;
-			for (int shift = 0; shift < Long.SIZE; shift += 7) {
-				if (!hasMore()) {
-					break;
-				}
-				byte part = this.content[this.index++];
+			for (int shift = 0; shift < Long.SIZE && hasMore(); shift += 7) {
+				byte part = next();
 				number |= (long) (part & 0x7F) << shift;
-				if (part >= 0) {
-					if (number < 0) {
-						break;
-					}
+				if (part >= 0 && number >= 0) {
 					return number;
 				}
 			}

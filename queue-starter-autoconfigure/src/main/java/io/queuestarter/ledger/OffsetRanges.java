@@ -172,6 +172,25 @@ public final class OffsetRanges {
 		}
 
 		/**
+		 * Forgets all ranges, and keeps the memory they took.
+		 */
+		public void clear() {
+			this.ranges = 0;
+		}
+
+		int size() {
+			return this.ranges;
+		}
+
+		long first(int range) {
+			return this.bounds[2 * range];
+		}
+
+		long last(int range) {
+			return this.bounds[2 * range + 1];
+		}
+
+		/**
 		 * Makes the set.
 		 * @return the set of all offsets added
 		 */

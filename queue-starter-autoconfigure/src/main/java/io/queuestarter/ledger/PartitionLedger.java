@@ -3,6 +3,7 @@ package io.queuestarter.ledger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -297,6 +298,25 @@ public final class PartitionLedger<E> {
 	}
 
 	/**
+	 * Offset behind the highest record that is settled or meets a condition.
+	 * @param condition asked of entries from the highest offset down
+	 * @return the offset, or the watermark if there is no such record
+	 */
+	public long endOf(Predicate<? super E> condition) {
+		long[] column = this.offsets;
+		AtomicReferenceArray<@Nullable E> ring = this.entries;
+		if (column != null && ring != null) {
+			for (long sequence = this.tail - 1; sequence >= this.head; sequence--) {
+				E entry = ring.get(index(sequence));
+				if (entry == null || condition.test(entry)) {
+					return column[index(sequence)] + 1;
+				}
+			}
+		}
+		return watermark();
+	}
+
+	/**
 	 * Offsets at or above the watermark that are settled: of this assignment, and those
 	 * restored that were not delivered yet. Offsets in front of a settled record that the
 	 * broker did not deliver are included.
@@ -304,21 +324,31 @@ public final class PartitionLedger<E> {
 	 */
 	public OffsetRanges settledAboveWatermark() {
 		OffsetRanges.Builder ranges = new OffsetRanges.Builder();
+		collectSettled(ranges);
+		return ranges.build();
+	}
+
+	/** Adds what {@link #settledAboveWatermark()} answers to an empty builder. */
+	void collectSettled(OffsetRanges.Builder ranges) {
 		long[] column = this.offsets;
 		AtomicLongArray words = this.bits;
 		long end = this.tail;
 		if (column != null && words != null && this.head < end) {
 			long previous = watermark() - 1;
+			long word = 0;
 			for (long sequence = this.head; sequence < end; sequence++) {
-				long offset = column[index(sequence)];
-				if (isSettled(words, sequence)) {
+				int index = index(sequence);
+				if (sequence == this.head || index % WORD == 0) {
+					word = words.get(index / WORD);
+				}
+				long offset = column[index];
+				if ((word & (1L << index)) != 0) {
 					ranges.add(previous + 1, offset);
 				}
 				previous = offset;
 			}
 		}
 		ranges.addAllFrom(this.restored, this.next);
-		return ranges.build();
 	}
 
 	private int index(long sequence) {

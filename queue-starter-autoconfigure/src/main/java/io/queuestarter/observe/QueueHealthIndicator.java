@@ -1,5 +1,7 @@
 package io.queuestarter.observe;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -15,9 +17,12 @@ final class QueueHealthIndicator extends AbstractHealthIndicator {
 
 	private final Queue queue;
 
-	QueueHealthIndicator(Queue queue) {
+	private final Doctor doctor;
+
+	QueueHealthIndicator(Queue queue, Doctor doctor) {
 		super("Health of queue '" + queue.id() + "' could not be told");
 		this.queue = queue;
+		this.doctor = doctor;
 	}
 
 	@Override
@@ -35,6 +40,10 @@ final class QueueHealthIndicator extends AbstractHealthIndicator {
 		detail(builder, "commitProblem", this.queue.commitProblem());
 		detail(builder, "pollProblem", this.queue.pollProblem());
 		detail(builder, "lastPoll", this.queue.lastPoll());
+		List<Finding> findings = this.doctor.findings(this.queue);
+		if (!findings.isEmpty()) {
+			builder.withDetail("findings", findings);
+		}
 	}
 
 	private static void detail(Health.Builder builder, String name, @Nullable Object value) {

@@ -1,5 +1,8 @@
 package io.queuestarter.observe;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
@@ -38,6 +41,17 @@ public enum QueueMeter {
 	/** Largest share of a partition's window that is in use, from 0 to 1. */
 	LEDGER_FILL("ledger.fill", Kind.GAUGE, "ratio", max(PartitionView::fill)),
 
+	/** Longest commit metadata of a partition; the broker takes 4,096 characters. */
+	LEDGER_METADATA("ledger.metadata.bytes", Kind.GAUGE, "bytes",
+			max((partition) -> partition.commit().metadataLength())),
+
+	/** Partitions whose commit metadata had no room for all settled offsets. */
+	LEDGER_TRUNCATED("ledger.truncated", Kind.GAUGE, "partitions",
+			(queue) -> queue.partitions().stream().filter((partition) -> partition.commit().truncated()).count()),
+
+	/** Shortest time until a broker may delete a record that holds a watermark. */
+	RETENTION_LEFT("retention.left", Kind.GAUGE, "seconds", QueueMeter::secondsLeft),
+
 	/** Largest age of a record that holds a watermark. */
 	HEAD_AGE("head.age", Kind.GAUGE, "seconds", (queue) -> queue.headAge().toMillis() / 1000.0),
 
@@ -47,6 +61,9 @@ public enum QueueMeter {
 	/** Partitions that their bounds keep from being fetched. */
 	PAUSED("paused", Kind.GAUGE, "partitions",
 			(queue) -> queue.partitions().stream().filter(PartitionView::paused).count()),
+
+	/** Records taken in again that a handler had been called with before. */
+	REDELIVERED("redelivered", Kind.COUNTER, "records", Queue::redelivered),
 
 	/** Failed attempts that another attempt follows. */
 	RETRIES("retries", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().retriedCount()),
@@ -99,6 +116,18 @@ public enum QueueMeter {
 
 	double valueOf(@Nullable Queue queue) {
 		return (queue != null) ? this.value.applyAsDouble(queue) : 0;
+	}
+
+	/** Not a number if nothing unsettled is deleted by its age. */
+	private static double secondsLeft(Queue queue) {
+		Instant now = Instant.now();
+		return queue.partitions()
+			.stream()
+			.map(PartitionView::expiry)
+			.filter(Objects::nonNull)
+			.mapToDouble((expiry) -> Duration.between(now, expiry).toMillis() / 1000.0)
+			.min()
+			.orElse(Double.NaN);
 	}
 
 	private static ToDoubleFunction<Queue> sum(ToLongFunction<PartitionView> part) {

@@ -12,7 +12,9 @@ import io.queuestarter.deadletter.DeadLetterReason;
 /**
  * Registers the meters of every queue. See {@link QueueMeter}; besides there is
  * {@value #RECORDS}, a counter of settled records by {@code outcome} ({@code acked},
- * {@code dlq}) and {@code reason} (of a dead letter, else {@code none}).
+ * {@code dlq}) and {@code reason} (of a dead letter, else {@code none}), and
+ * {@value #FINDINGS}, a gauge of partitions for which the doctor has a finding of a
+ * {@code kind}.
  */
 public final class QueueMeters implements MeterBinder {
 
@@ -21,14 +23,23 @@ public final class QueueMeters implements MeterBinder {
 	 */
 	public static final String RECORDS = "kafka.queue.records";
 
+	/**
+	 * Name of the gauge of what threatens a queue.
+	 */
+	public static final String FINDINGS = "kafka.queue.findings";
+
 	private final Queues queues;
+
+	private final Doctor doctor;
 
 	/**
 	 * Creates a binder.
 	 * @param queues the queues
+	 * @param doctor who says what threatens them
 	 */
-	public QueueMeters(Queues queues) {
+	public QueueMeters(Queues queues, Doctor doctor) {
 		this.queues = queues;
+		this.doctor = doctor;
 	}
 
 	@Override
@@ -36,7 +47,7 @@ public final class QueueMeters implements MeterBinder {
 		this.queues.forEach((queue) -> bind(queue, registry));
 	}
 
-	private static void bind(Queue queue, MeterRegistry registry) {
+	private void bind(Queue queue, MeterRegistry registry) {
 		for (QueueMeter meter : QueueMeter.values()) {
 			if (meter.isCounter()) {
 				FunctionCounter.builder(meter.meterName(), queue, meter::valueOf)
@@ -59,6 +70,16 @@ public final class QueueMeters implements MeterBinder {
 				.tags("queue", queue.id(), "outcome", "dlq", "reason", reason.tag())
 				.register(registry);
 		}
+		for (Finding.Kind kind : Finding.Kind.values()) {
+			Gauge.builder(FINDINGS, queue, (current) -> found(current, kind))
+				.baseUnit("partitions")
+				.tags("queue", queue.id(), "kind", kind.tag())
+				.register(registry);
+		}
+	}
+
+	private long found(Queue queue, Finding.Kind kind) {
+		return this.doctor.findings(queue).stream().filter((finding) -> finding.kind() == kind).count();
 	}
 
 }

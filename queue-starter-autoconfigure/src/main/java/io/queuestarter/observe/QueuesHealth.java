@@ -17,12 +17,16 @@ public final class QueuesHealth implements CompositeHealthContributor {
 
 	private final Queues queues;
 
+	private final Doctor doctor;
+
 	/**
 	 * Creates a contributor.
 	 * @param queues the queues
+	 * @param doctor who says what threatens them
 	 */
-	public QueuesHealth(Queues queues) {
+	public QueuesHealth(Queues queues, Doctor doctor) {
 		this.queues = queues;
+		this.doctor = doctor;
 	}
 
 	@Override
@@ -30,14 +34,18 @@ public final class QueuesHealth implements CompositeHealthContributor {
 		return this.queues.all()
 			.stream()
 			.filter((queue) -> nameOf(queue).equals(name))
-			.map(QueueHealthIndicator::new)
+			.map(this::indicator)
 			.findFirst()
 			.orElse(null);
 	}
 
 	@Override
 	public Stream<Entry> stream() {
-		return this.queues.all().stream().map((queue) -> new Entry(nameOf(queue), new QueueHealthIndicator(queue)));
+		return this.queues.all().stream().map((queue) -> new Entry(nameOf(queue), indicator(queue)));
+	}
+
+	private HealthContributor indicator(Queue queue) {
+		return new QueueHealthIndicator(queue, this.doctor);
 	}
 
 	/** A slash separates the parts of a health path. */

@@ -1,6 +1,7 @@
 package io.queuestarter.commit;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -10,9 +11,13 @@ import org.junit.jupiter.api.Test;
 
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
+import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
+import io.queuestarter.testkit.ManualClock;
+import io.queuestarter.testkit.NoAnswers;
 import io.queuestarter.testkit.Records;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,12 +60,12 @@ class CommitLogTests {
 	void failedCommitIsRepeatedSoonButNotAtOnce() {
 		this.log.attempted(INTERVAL, true);
 
-		this.log.failed();
+		this.log.failed(Instant.EPOCH);
 
 		assertThat(this.log.nanosUntilDue(INTERVAL)).isEqualTo(REPEAT);
 		assertThat(this.log.failures()).isOne();
 		this.log.attempted(INTERVAL + REPEAT, true);
-		this.log.failed();
+		this.log.failed(Instant.EPOCH);
 		assertThat(this.log.nanosUntilDue(INTERVAL + REPEAT)).isEqualTo(REPEAT);
 		assertThat(this.log.failures()).isEqualTo(2);
 		this.log.attempted(INTERVAL + 2 * REPEAT, true);
@@ -74,7 +79,7 @@ class CommitLogTests {
 		CommitLog quick = new CommitLog(REPEAT / 2, 0);
 		quick.attempted(0, true);
 
-		quick.failed();
+		quick.failed(Instant.EPOCH);
 
 		assertThat(quick.nanosUntilDue(0)).isEqualTo(REPEAT / 2);
 	}
@@ -93,7 +98,7 @@ class CommitLogTests {
 		OffsetAndMetadata change = changes(assignment).get(PARTITION);
 		assertThat(change).isNotNull();
 		assertThat(change.offset()).isEqualTo(6);
-		assertThat(AckedSetCodec.decode(6, change.metadata()).orElseThrow()).hasToString("[7-7]");
+		assertThat(AckedSetCodec.decode(6, change.metadata()).orElseThrow().settled()).hasToString("[7-7]");
 	}
 
 	@Test
@@ -109,6 +114,53 @@ class CommitLogTests {
 	}
 
 	@Test
+	void commitTellsHowFarHandlersHaveCome() {
+		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, new OffsetAndMetadata(5));
+		assignment.admit(Records.record(PARTITION, 5, 10), 0);
+		Delivery second = assignment.admit(Records.record(PARTITION, 6, 10), 0);
+		assignment.admit(Records.record(PARTITION, 7, 10), 0);
+		second.start(new NoAnswers(), 0, new ManualClock(), 1);
+
+		OffsetAndMetadata change = changes(assignment).get(PARTITION);
+
+		assertThat(change).isNotNull();
+		assertThat(AckedSetCodec.decode(5, change.metadata())).contains(new AckedSet(OffsetRanges.EMPTY, 7));
+	}
+
+	@Test
+	void partitionWhoseSetDoesNotFitIsTruncated() {
+		Assignment assignment = assignment(0, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, new OffsetAndMetadata(0));
+		for (long offset = 1; offset <= 5_000; offset++) {
+			assignment.admit(Records.record(PARTITION, offset * 20, 10), 0);
+			assignment.ledger().appendSettled(offset * 20 + 10);
+		}
+
+		Map<TopicPartition, OffsetAndMetadata> changes = changes(assignment);
+		this.log.succeeded(changes);
+
+		assertThat(this.log.isTruncated(PARTITION)).isTrue();
+		assertThat(this.log.metadataLength(PARTITION)).isBetween(4_000, AckedSetCodec.MAX_LENGTH);
+		this.log.close(PARTITION);
+		assertThat(this.log.isTruncated(PARTITION)).isFalse();
+		assertThat(this.log.metadataLength(PARTITION)).isZero();
+	}
+
+	@Test
+	void failingSinceTheFirstFailureAfterASuccess() {
+		Instant first = Instant.ofEpochSecond(1);
+		assertThat(this.log.failingSince()).isNull();
+
+		this.log.failed(first);
+		this.log.failed(first.plusSeconds(5));
+		assertThat(this.log.failingSince()).isEqualTo(first);
+
+		this.log.succeeded(Map.of());
+		assertThat(this.log.failingSince()).isNull();
+	}
+
+	@Test
 	void contentIsComparedWithWhatTheBrokerAcknowledgedLast() {
 		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
 		this.log.assign(PARTITION, null);
@@ -117,7 +169,7 @@ class CommitLogTests {
 		assertThat(changes).containsEntry(PARTITION, new OffsetAndMetadata(5));
 
 		this.log.attempted(0, true);
-		this.log.failed();
+		this.log.failed(Instant.EPOCH);
 		assertThat(changes(assignment)).isEqualTo(changes);
 		this.log.attempted(REPEAT, true);
 		this.log.succeeded(changes);
@@ -129,10 +181,10 @@ class CommitLogTests {
 	@Test
 	void setTakenOverUnchangedIsNotCommittedAgain() {
 		OffsetRanges settled = ranges(7, 9);
-		String metadata = AckedSetCodec.encode(5, settled).text();
+		String metadata = new AckedSetCodec().encode(5, new AckedSet(settled, 0)).text();
 		this.log.assign(PARTITION, new OffsetAndMetadata(5, metadata));
 
-		Assignment assignment = assignment(5, AckedSetCodec.decode(5, metadata).orElseThrow());
+		Assignment assignment = assignment(5, AckedSetCodec.decode(5, metadata).orElseThrow().settled());
 
 		assertThat(changes(assignment)).isEmpty();
 	}

@@ -64,9 +64,10 @@ class HeldRecordTests {
 			first.close();
 			dead.set(false);
 			trial.work((record) -> true);
-			trial.start();
+			QueueApp second = trial.start();
 
 			trial.awaitAll(10);
+			assertThat(Trial.queue(second).redelivered()).isOne();
 			List<Journal.Run> again = trial.journal().started().stream().filter((run) -> run.app() == 1).toList();
 			assertThat(Journal.offsets(again)).containsExactly(0L);
 		}
@@ -129,7 +130,8 @@ class HeldRecordTests {
 	private static void awaitAckedSet(Trial trial, long firstAbove, long from, long count) {
 		QueueApp.eventually().untilAsserted(() -> {
 			OffsetRanges settled = AckedSetCodec.decode(Math.max(0, trial.committed(0)), trial.metadata(0))
-				.orElseThrow();
+				.orElseThrow()
+				.settled();
 			assertThat(settled.isEmpty()).isFalse();
 			assertThat(settled.last(settled.size() - 1)).isEqualTo(from + count - 1);
 			assertThat(settled.contains(firstAbove)).isFalse();

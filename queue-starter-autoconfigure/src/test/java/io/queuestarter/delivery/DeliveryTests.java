@@ -63,6 +63,45 @@ class DeliveryTests {
 	}
 
 	@Test
+	void recordIsBegunFromItsFirstAttemptOn() {
+		Delivery delivery = admit(0);
+		assertThat(delivery.isBegun()).isFalse();
+
+		start(delivery);
+		assertThat(delivery.isBegun()).isTrue();
+		delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.BACKOFF);
+		delivery.move(DeliveryState.BACKOFF, DeliveryState.QUEUED);
+		assertThat(delivery.isBegun()).isTrue();
+		delivery.letGo();
+		assertThat(delivery.isBegun()).isTrue();
+	}
+
+	@Test
+	void recordLetGoBeforeItsFirstAttemptWasNeverBegun() {
+		Delivery delivery = admit(0);
+
+		delivery.letGo();
+
+		assertThat(delivery.isBegun()).isFalse();
+	}
+
+	@Test
+	void endOfWhatWasBegunLiesBehindTheHighestRecordBegunOrSettled() {
+		admit(0);
+		Delivery second = admit(1);
+		Delivery third = admit(5);
+		admit(6);
+		assertThat(this.assignment.begun()).isZero();
+
+		start(second);
+		assertThat(this.assignment.begun()).isEqualTo(2);
+		start(third);
+		assertThat(this.assignment.begun()).isEqualTo(6);
+		third.settle(DeliveryState.IN_FLIGHT);
+		assertThat(this.assignment.begun()).isEqualTo(6);
+	}
+
+	@Test
 	void settledDeliveryLetsGoOfItsRecordAndGivesBackItsBytes() {
 		Delivery delivery = admit(0);
 		start(delivery);

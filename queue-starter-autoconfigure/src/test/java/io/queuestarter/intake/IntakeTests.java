@@ -20,6 +20,7 @@ import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.ledger.PartitionLedger;
 import io.queuestarter.testkit.ManualClock;
@@ -46,7 +47,7 @@ class IntakeTests {
 	void everyRecordPolledIsAdmittedWhileThereIsRoom() {
 		Fixture fixture = new Fixture().window(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 5, OffsetRanges.EMPTY);
+		intake.begin(P0, 5, AckedSet.EMPTY);
 
 		poll(intake, Records.range(P0, 5, 25));
 
@@ -59,8 +60,8 @@ class IntakeTests {
 	void recordsOfTheListenerAreBoundedAndAllPartitionsPause() {
 		Fixture fixture = new Fixture().records(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
 
 		poll(intake, Records.range(P0, 0, 30));
 
@@ -74,7 +75,7 @@ class IntakeTests {
 	void partitionsResumeWhenHalfOfTheRecordsAreLeft() {
 		Fixture fixture = new Fixture().records(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
 		poll(intake, Records.range(P0, 0, 10));
 		assertThat(intake.isPaused(P0)).isTrue();
 
@@ -93,8 +94,8 @@ class IntakeTests {
 	void recordsOfAPartitionAreBoundedAndOnlyItPauses() {
 		Fixture fixture = new Fixture().partitionRecords(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
 
 		poll(intake, Records.range(P0, 0, 30), Records.range(P1, 0, 9));
 
@@ -114,8 +115,8 @@ class IntakeTests {
 	void bytesOfTheListenerAreBoundedAndPartitionsThatHoldSomePause() {
 		Fixture fixture = new Fixture().bytes(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
 
 		poll(intake, Records.range(P0, 0, 30));
 
@@ -132,8 +133,8 @@ class IntakeTests {
 	void bytesOfAPartitionAreBoundedAndOnlyItPauses() {
 		Fixture fixture = new Fixture().partitionBytes(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
 
 		poll(intake, Records.range(P0, 0, 10), Records.range(P1, 0, 9));
 
@@ -147,8 +148,8 @@ class IntakeTests {
 	void bytesThatAreStuckInOnePartitionStopNoOther() {
 		Fixture fixture = new Fixture().bytes(100).partitionBytes(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
 		poll(intake, List.of(Records.record(P0, 0, 1_000)));
 		Delivery stuck = fixture.take();
 
@@ -164,8 +165,8 @@ class IntakeTests {
 	void windowIsBoundedAndOnlyItsPartitionPauses() {
 		Fixture fixture = new Fixture().window(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
 		poll(intake, Records.range(P0, 0, 10));
 		Delivery first = fixture.take();
 
@@ -185,7 +186,7 @@ class IntakeTests {
 	void whatIsPendingIsAdmittedLaterInOrder() {
 		Fixture fixture = new Fixture().records(3).window(5);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
 
 		poll(intake, Records.range(P0, 0, 1000));
 
@@ -198,9 +199,9 @@ class IntakeTests {
 	void partitionsShareTheRoomEvenly() {
 		Fixture fixture = new Fixture().records(30);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
-		intake.begin(P2, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P2, 0, AckedSet.EMPTY);
 
 		poll(intake, Records.range(P0, 0, 500), Records.range(P1, 0, 500), Records.range(P2, 0, 4));
 
@@ -217,8 +218,8 @@ class IntakeTests {
 	void lastPlaceGoesRound() {
 		Fixture fixture = new Fixture().records(1);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
 		poll(intake, Records.range(P0, 0, 100), Records.range(P1, 0, 100));
 
 		for (int i = 0; i < 20; i++) {
@@ -234,7 +235,7 @@ class IntakeTests {
 	void restoredOffsetsAreNotDispatched() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 5, ranges(6, 8, 10, 10));
+		intake.begin(P0, 5, settled(6, 8, 10, 10));
 
 		poll(intake, Records.range(P0, 5, 12));
 
@@ -245,10 +246,24 @@ class IntakeTests {
 	}
 
 	@Test
+	void recordsBegunBeforeAndNotSettledCountAsRedelivered() {
+		Fixture fixture = new Fixture();
+		Intake intake = fixture.intake();
+		intake.begin(P0, 5, new AckedSet(ranges(6, 8), 11));
+
+		poll(intake, Records.range(P0, 5, 15));
+
+		assertThat(assignment(intake, P0).begun()).isEqualTo(11);
+		assertThat(fixture.handleAll(intake)).containsExactly(5L, 9L, 10L, 11L, 12L, 13L, 14L);
+		assertThat(fixture.counts.redelivered()).isEqualTo(3);
+		assertThat(assignment(intake, P0).begun()).isEqualTo(15);
+	}
+
+	@Test
 	void restoredOffsetsTakeNoRoomAmongTheWaiting() {
 		Fixture fixture = new Fixture().records(2).window(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, ranges(0, 49, 51, 80));
+		intake.begin(P0, 0, settled(0, 49, 51, 80));
 
 		poll(intake, Records.range(P0, 0, 82));
 
@@ -260,7 +275,7 @@ class IntakeTests {
 	void positionBehindGapsMovesTheWatermarkOnceNothingIsTracked() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
 		poll(intake, Records.records(P0, 0, 2));
 
 		intake.reached(Map.of(P0, new OffsetAndMetadata(7), P1, new OffsetAndMetadata(9)));
@@ -275,8 +290,8 @@ class IntakeTests {
 	void positionBehindPendingRecordsDoesNotMoveTheWatermark() {
 		Fixture fixture = new Fixture().bytes(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
-		intake.begin(P1, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P1, 0, AckedSet.EMPTY);
 		poll(intake, Records.range(P0, 0, 1));
 
 		poll(intake, Records.range(P1, 0, 5));
@@ -288,7 +303,7 @@ class IntakeTests {
 	@Test
 	void unknownStartIsWhatThePollBrings() {
 		Intake intake = new Fixture().intake();
-		intake.begin(P0, -1, OffsetRanges.EMPTY);
+		intake.begin(P0, -1, AckedSet.EMPTY);
 		intake.proceed();
 		assertThat(ledger(intake, P0).watermark()).isEqualTo(-1);
 
@@ -301,7 +316,7 @@ class IntakeTests {
 	void logThatWentBackStartsAnew() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 100, ranges(101, 103));
+		intake.begin(P0, 100, settled(101, 103));
 		poll(intake, Records.range(P0, 100, 110));
 		Assignment old = assignment(intake, P0);
 		Delivery inFlight = fixture.take();
@@ -320,7 +335,7 @@ class IntakeTests {
 	void logThatWentBackIntoTheWindowLosesNothingBelow() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 5, ranges(6, 6, 12, 12));
+		intake.begin(P0, 5, settled(6, 6, 12, 12));
 		poll(intake, Records.range(P0, 5, 10));
 		Delivery inFlight = fixture.take();
 		fixture.handle(1);
@@ -337,7 +352,7 @@ class IntakeTests {
 	void pendingRecordsThatArePolledAgainRunOnce() {
 		Fixture fixture = new Fixture().records(2);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
 		poll(intake, Records.range(P0, 0, 10));
 
 		poll(intake, Records.range(P0, 5, 12));
@@ -350,7 +365,7 @@ class IntakeTests {
 	void recordLargerThanTheBytesIsHandled() {
 		Fixture fixture = new Fixture().bytes(100).partitionBytes(50);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
 
 		poll(intake, List.of(Records.record(P0, 0, 1_000), Records.record(P0, 1, 1_000)));
 
@@ -364,7 +379,7 @@ class IntakeTests {
 	void closedPartitionDropsWhatWaitsAndWhatIsPending() {
 		Fixture fixture = new Fixture().records(5);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, OffsetRanges.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY);
 		poll(intake, Records.range(P0, 0, 10));
 
 		Assignment closed = Objects.requireNonNull(intake.close(P0));
@@ -421,6 +436,10 @@ class IntakeTests {
 		return LongStream.range(from, to).boxed().toList();
 	}
 
+	private static AckedSet settled(long... bounds) {
+		return new AckedSet(ranges(bounds), 0);
+	}
+
 	private static OffsetRanges ranges(long... bounds) {
 		OffsetRanges.Builder ranges = new OffsetRanges.Builder();
 		for (int i = 0; i < bounds.length; i += 2) {
@@ -433,6 +452,8 @@ class IntakeTests {
 	private static final class Fixture {
 
 		private final ManualClock clock = new ManualClock();
+
+		private final IntakeCounts counts = new IntakeCounts();
 
 		private final NoAnswers answers = new NoAnswers();
 
@@ -486,7 +507,7 @@ class IntakeTests {
 		Intake intake() {
 			return new Intake(
 					new IntakeLimits(this.window, this.records, this.bytes, this.partitionRecords, this.partitionBytes),
-					this.dispatcher, this.common, this.clock, this::tell);
+					this.dispatcher, this.common, this.counts, this.clock, this::tell);
 		}
 
 		/** Starts the next record; its slot is free again at once. */
@@ -564,7 +585,7 @@ class IntakeTests {
 			this.random = random;
 			this.intake = fixture.intake();
 			for (TopicPartition partition : List.of(P0, P1, P2)) {
-				this.intake.begin(partition, 0, OffsetRanges.EMPTY);
+				this.intake.begin(partition, 0, AckedSet.EMPTY);
 				this.polled.put(partition, 0L);
 			}
 		}

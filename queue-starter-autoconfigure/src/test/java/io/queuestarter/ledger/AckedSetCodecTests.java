@@ -1,6 +1,7 @@
 package io.queuestarter.ledger;
 
 import java.util.Base64;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 import org.junit.jupiter.api.Test;
@@ -15,13 +16,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class AckedSetCodecTests {
 
+	/** One for all, so that what an earlier text left in its buffers would show. */
+	private final AckedSetCodec codec = new AckedSetCodec();
+
 	@Test
 	void emptySetIsAnEmptyText() {
-		Encoded encoded = AckedSetCodec.encode(5, OffsetRanges.EMPTY);
+		Encoded encoded = encode(5, OffsetRanges.EMPTY);
 
 		assertThat(encoded.text()).isEmpty();
 		assertThat(encoded.truncated()).isFalse();
-		assertThat(AckedSetCodec.decode(5, "")).contains(OffsetRanges.EMPTY);
+		assertThat(decode(5, "")).contains(OffsetRanges.EMPTY);
 	}
 
 	@Test
@@ -87,10 +91,10 @@ class AckedSetCodecTests {
 			long watermark = random.nextLong(1L << 40);
 			OffsetRanges settled = randomRanges(random, watermark, 200_000);
 
-			Encoded encoded = AckedSetCodec.encode(watermark, settled);
+			Encoded encoded = encode(watermark, settled);
 
 			assertThat(encoded.text()).hasSizeLessThanOrEqualTo(AckedSetCodec.MAX_LENGTH);
-			OffsetRanges decoded = AckedSetCodec.decode(watermark, encoded.text()).orElseThrow();
+			OffsetRanges decoded = decode(watermark, encoded.text()).orElseThrow();
 			assertThat(encoded.truncated()).isEqualTo(!decoded.equals(settled));
 			assertThat(decoded).isEqualTo(upTo(settled, decoded.last(decoded.size() - 1)));
 			truncated += encoded.truncated() ? 1 : 0;
@@ -105,11 +109,11 @@ class AckedSetCodecTests {
 			settled.add(offset, offset);
 		}
 
-		Encoded encoded = AckedSetCodec.encode(0, settled.build());
+		Encoded encoded = encode(0, settled.build());
 
 		assertThat(encoded.truncated()).isTrue();
 		assertThat(encoded.text()).hasSizeLessThanOrEqualTo(AckedSetCodec.MAX_LENGTH);
-		OffsetRanges decoded = AckedSetCodec.decode(0, encoded.text()).orElseThrow();
+		OffsetRanges decoded = decode(0, encoded.text()).orElseThrow();
 		assertThat(decoded.first(0)).isEqualTo(1_000_000);
 		assertThat(decoded.count()).isGreaterThan(1_000);
 	}
@@ -118,11 +122,11 @@ class AckedSetCodecTests {
 	void equalSetsHaveEqualTexts() {
 		SplittableRandom random = Seeds.random("AckedSetCodecTests");
 		OffsetRanges settled = randomRanges(random, 100, 10_000);
-		String text = AckedSetCodec.encode(100, settled).text();
+		String text = encode(100, settled).text();
 
-		OffsetRanges decoded = AckedSetCodec.decode(100, text).orElseThrow();
+		OffsetRanges decoded = decode(100, text).orElseThrow();
 
-		assertThat(AckedSetCodec.encode(100, decoded).text()).isEqualTo(text);
+		assertThat(encode(100, decoded).text()).isEqualTo(text);
 	}
 
 	@ParameterizedTest
@@ -130,22 +134,22 @@ class AckedSetCodecTests {
 			strings = { "hello", "\u0001", " ", "qs", "qs1", "qs1r", "qs1b", "qs1rA", "qs1x0123", "qs1r=", "qs1r!!!!",
 					"qs2rAAAAAAAA", "qs10AAAAAAAA", "qs1r\u2713\u2713\u2713\u2713", "QS1rAAAAAAAA", "{\"offset\":5}" })
 	void foreignTextIsNotASet(String text) {
-		assertThat(AckedSetCodec.decode(5, text)).isEmpty();
+		assertThat(decode(5, text)).isEmpty();
 	}
 
 	@Test
 	void textOfANewerVersionIsNotASet() {
-		String text = AckedSetCodec.encode(5, ranges(6, 9)).text();
+		String text = encode(5, ranges(6, 9)).text();
 
-		assertThat(AckedSetCodec.decode(5, "qs2" + text.substring(3))).isEmpty();
+		assertThat(decode(5, "qs2" + text.substring(3))).isEmpty();
 	}
 
 	@Test
 	void textWrittenForAnotherWatermarkIsNotASet() {
-		String text = AckedSetCodec.encode(1000, ranges(1001, 1009)).text();
+		String text = encode(1000, ranges(1001, 1009)).text();
 
-		assertThat(AckedSetCodec.decode(500, text)).isEmpty();
-		assertThat(AckedSetCodec.decode(-1, text)).isEmpty();
+		assertThat(decode(500, text)).isEmpty();
+		assertThat(decode(-1, text)).isEmpty();
 	}
 
 	@Test
@@ -155,14 +159,13 @@ class AckedSetCodecTests {
 		for (int round = 0; round < 20_000; round++) {
 			long watermark = random.nextLong(1L << 40);
 			OffsetRanges settled = randomRanges(random, watermark, 500);
-			String text = AckedSetCodec.encode(watermark, settled).text();
+			String text = encode(watermark, settled).text();
 
 			String damaged = damage(random, text);
 
 			// What has become empty is as good as no metadata.
-			AckedSetCodec.decode(watermark, damaged)
-				.ifPresent((decoded) -> assertThat(decoded).isIn(settled, OffsetRanges.EMPTY));
-			refused += AckedSetCodec.decode(watermark, damaged).isEmpty() ? 1 : 0;
+			decode(watermark, damaged).ifPresent((decoded) -> assertThat(decoded).isIn(settled, OffsetRanges.EMPTY));
+			refused += decode(watermark, damaged).isEmpty() ? 1 : 0;
 		}
 		assertThat(refused).isGreaterThan(10_000);
 	}
@@ -180,7 +183,7 @@ class AckedSetCodecTests {
 				text.append(random.nextBoolean() ? (char) random.nextInt(0x10000) : (char) random.nextInt(0x80));
 			}
 
-			assertThat(AckedSetCodec.decode(random.nextLong(), text.toString())).isEmpty();
+			assertThat(decode(random.nextLong(), text.toString())).isEmpty();
 		}
 	}
 
@@ -194,7 +197,7 @@ class AckedSetCodecTests {
 		String body = Base64.getUrlEncoder().withoutPadding().encodeToString(content);
 
 		for (int round = 0; round < 1_000; round++) {
-			assertThat(AckedSetCodec.decode(round, "qs1r" + body)).isEmpty();
+			assertThat(decode(round, "qs1r" + body)).isEmpty();
 		}
 	}
 
@@ -203,18 +206,64 @@ class AckedSetCodecTests {
 	void enormousRangeIsOneRange() {
 		OffsetRanges settled = ranges(1, 1L << 62);
 
-		OffsetRanges decoded = AckedSetCodec.decode(0, AckedSetCodec.encode(0, settled).text()).orElseThrow();
+		OffsetRanges decoded = decode(0, encode(0, settled).text()).orElseThrow();
 
 		assertThat(decoded.size()).isOne();
 		assertThat(decoded.contains(1L << 61)).isTrue();
 	}
 
-	private static void assertComesBack(long watermark, OffsetRanges settled) {
-		Encoded encoded = AckedSetCodec.encode(watermark, settled);
+	@Test
+	void endOfWhatWasBegunComesBack() {
+		for (long begun : new long[] { 6, 7, 10_000, 1L << 62 }) {
+			String text = this.codec.encode(5, new AckedSet(ranges(6, 6, 9, 12), begun)).text();
+
+			assertThat(AckedSetCodec.decode(5, text)).contains(new AckedSet(ranges(6, 6, 9, 12), begun));
+		}
+	}
+
+	@Test
+	void whatWasBegunIsToldEvenIfNothingIsSettled() {
+		String text = this.codec.encode(5, new AckedSet(OffsetRanges.EMPTY, 9)).text();
+
+		assertThat(text).hasSizeLessThan(16);
+		assertThat(AckedSetCodec.decode(5, text)).contains(new AckedSet(OffsetRanges.EMPTY, 9));
+	}
+
+	@Test
+	void ledgerIsEncodedLikeItsSet() {
+		SplittableRandom random = Seeds.random("AckedSetCodecTests");
+		for (int round = 0; round < 200; round++) {
+			PartitionLedger<String> ledger = new PartitionLedger<>(10_000, 7, ranges(2_000_000, 2_000_003));
+			long offset = 7;
+			for (int i = random.nextInt(10_000); i > 0; i--) {
+				offset += random.nextInt(1, 4);
+				long sequence = ledger.append(offset, "");
+				if (random.nextInt(3) > 0) {
+					ledger.settle(sequence);
+				}
+			}
+			ledger.advance();
+			long watermark = ledger.watermark();
+
+			assertThat(this.codec.encode(ledger, watermark + 9))
+				.isEqualTo(this.codec.encode(watermark, new AckedSet(ledger.settledAboveWatermark(), watermark + 9)));
+		}
+	}
+
+	private Encoded encode(long watermark, OffsetRanges settled) {
+		return this.codec.encode(watermark, new AckedSet(settled, 0));
+	}
+
+	private static Optional<OffsetRanges> decode(long watermark, String text) {
+		return AckedSetCodec.decode(watermark, text).map(AckedSet::settled);
+	}
+
+	private void assertComesBack(long watermark, OffsetRanges settled) {
+		Encoded encoded = encode(watermark, settled);
 
 		assertThat(encoded.text()).hasSizeLessThanOrEqualTo(AckedSetCodec.MAX_LENGTH);
 		assertThat(encoded.truncated()).isFalse();
-		assertThat(AckedSetCodec.decode(watermark, encoded.text())).contains(settled);
+		assertThat(decode(watermark, encoded.text())).contains(settled);
 	}
 
 	/** At least one range, spread over not much more than {@code span} offsets. */

@@ -119,7 +119,7 @@ class QueueObservationTests {
 
 	private static HealthIndicator health(QueueApp app) {
 		return (HealthIndicator) Objects
-			.requireNonNull(new QueuesHealth(app.bean(Queues.class)).getContributor("holding"));
+			.requireNonNull(new QueuesHealth(app.bean(Queues.class), app.bean(Doctor.class)).getContributor("holding"));
 	}
 
 	private static double gauge(MeterRegistry meters, QueueMeter meter) {

@@ -15,6 +15,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
 
@@ -81,7 +82,7 @@ public final class CommitAuditor {
 			}
 		}
 		this.verified.merge(partition, commit.offset(), Math::max);
-		OffsetRanges ranges = AckedSetCodec.decode(commit.offset(), commit.metadata()).orElse(OffsetRanges.EMPTY);
+		OffsetRanges ranges = AckedSetCodec.decode(commit.offset(), commit.metadata()).orElse(AckedSet.EMPTY).settled();
 		for (int range = 0; range < ranges.size(); range++) {
 			for (long offset = ranges.first(range); offset <= ranges.last(range); offset++) {
 				if (!this.journal.isSettled(partition, offset)) {

@@ -80,7 +80,7 @@ public final class Records {
 			ByteBudget common, Runnable headListener) {
 		ByteBudget own = new ByteBudget(1 << 20, () -> {
 		});
-		return new Assignment(partition(0), new PartitionLedger<>(10_000, watermark, restored), dispatcher.open(0),
+		return new Assignment(partition(0), new PartitionLedger<>(10_000, watermark, restored), 0, dispatcher.open(0),
 				common, own, headListener);
 	}
 

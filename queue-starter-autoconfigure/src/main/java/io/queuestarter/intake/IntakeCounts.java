@@ -1,0 +1,27 @@
+package io.queuestarter.intake;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Counts what all consumers of a queue noticed of the records they polled, since the
+ * queue was created. <em>Thread-safe.</em>
+ */
+public final class IntakeCounts {
+
+	private final LongAdder redelivered = new LongAdder();
+
+	void redelivered(int records) {
+		this.redelivered.add(records);
+	}
+
+	/**
+	 * Records taken in although a handler had been called with them before, as far as the
+	 * last commit of the partition's owner before tells. What ran for the first time
+	 * after the last commit of an owner that crashed is not known to it.
+	 * @return the number
+	 */
+	public long redelivered() {
+		return this.redelivered.sum();
+	}
+
+}
