@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -19,9 +20,10 @@ import io.queuestarter.ledger.AckedSetCodec.Encoded;
  * What the broker is known to have committed for the partitions of one consumer, and what
  * has changed since. <em>Consumer thread only.</em>
  * <p>
- * A commit carries the watermark as offset and the offsets settled above it as metadata.
- * At most one commit is in flight; one whose outcome is a failure or unknown is repeated
- * with newer content, after the shorter of the interval and 100 milliseconds.
+ * A commit carries the watermark as offset, the offsets settled above it as metadata, and
+ * the leader epoch, so that a client notices when the log was cut off below the
+ * watermark. At most one commit is in flight; one whose outcome is a failure or unknown
+ * is repeated with newer content, after the shorter of the interval and 100 milliseconds.
  */
 public final class CommitLog {
 
@@ -110,7 +112,9 @@ public final class CommitLog {
 			Encoded metadata = this.codec.encode(assignment.ledger(), assignment.begun());
 			OffsetAndMetadata before = this.acknowledged.get(assignment.partition());
 			if (before == null || before.offset() != watermark || !before.metadata().equals(metadata.text())) {
-				changes.put(assignment.partition(), new OffsetAndMetadata(watermark, metadata.text()));
+				Optional<Integer> epoch = (assignment.leaderEpoch() >= 0) ? Optional.of(assignment.leaderEpoch())
+						: Optional.empty();
+				changes.put(assignment.partition(), new OffsetAndMetadata(watermark, epoch, metadata.text()));
 			}
 			if (metadata.truncated()) {
 				this.truncated.add(assignment.partition());

@@ -209,9 +209,13 @@ final class QueueConsumer {
 		for (TopicPartition partition : partitions) {
 			OffsetAndMetadata offset = committed.get(partition);
 			this.commits.assign(partition, offset);
-			AckedSet before = (offset != null) ? before(partition, offset) : AckedSet.EMPTY;
+			if (offset == null) {
+				this.intake.begin(partition, -1, AckedSet.EMPTY, -1);
+				continue;
+			}
+			AckedSet before = before(partition, offset);
 			restored += before.settled().count();
-			this.intake.begin(partition, (offset != null) ? offset.offset() : -1, before);
+			this.intake.begin(partition, offset.offset(), before, offset.leaderEpoch().orElse(-1));
 		}
 		this.views.take();
 		LOGGER.info("Queue '{}' was assigned {}, {} records above the watermark settled before", id(), partitions,
@@ -334,7 +338,7 @@ final class QueueConsumer {
 	void restart(Collection<TopicPartition> partitions) {
 		for (Assignment assignment : close(partitions.isEmpty() ? this.intake.partitions() : partitions)) {
 			assignment.ledger().forEachOutstanding(Delivery::letGo);
-			this.intake.begin(assignment.partition(), -1, AckedSet.EMPTY);
+			this.intake.begin(assignment.partition(), -1, AckedSet.EMPTY, -1);
 		}
 	}
 

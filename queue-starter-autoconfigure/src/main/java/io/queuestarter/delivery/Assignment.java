@@ -25,6 +25,9 @@ public final class Assignment {
 
 	private final TaskQueue<Delivery> queue;
 
+	/** Consumer thread only. */
+	private int leaderEpoch;
+
 	private final ByteBudget common;
 
 	private final ByteBudget own;
@@ -39,17 +42,20 @@ public final class Assignment {
 	 * @param ledger its ledger
 	 * @param begunBefore offset behind the highest record that a handler was called with
 	 * before
+	 * @param leaderEpoch highest leader epoch of records polled before, or -1 if not
+	 * known
 	 * @param queue its waiting tasks
 	 * @param common bytes held by the whole listener
 	 * @param own bytes held by this partition
 	 * @param headListener told by the thread that settles the record that holds the
 	 * watermark; must be quick
 	 */
-	public Assignment(TopicPartition partition, PartitionLedger<Delivery> ledger, long begunBefore,
+	public Assignment(TopicPartition partition, PartitionLedger<Delivery> ledger, long begunBefore, int leaderEpoch,
 			TaskQueue<Delivery> queue, ByteBudget common, ByteBudget own, Runnable headListener) {
 		this.partition = partition;
 		this.ledger = ledger;
 		this.begunBefore = begunBefore;
+		this.leaderEpoch = leaderEpoch;
 		this.queue = queue;
 		this.common = common;
 		this.own = own;
@@ -70,6 +76,26 @@ public final class Assignment {
 		this.own.take(size);
 		this.outstanding.incrementAndGet();
 		return delivery;
+	}
+
+	/**
+	 * Notes the leader epoch of a polled record: which reign of a partition leader the
+	 * record was written in (KIP-320). Consumer thread only.
+	 * @param epoch the epoch
+	 */
+	public void polled(int epoch) {
+		if (epoch > this.leaderEpoch) {
+			this.leaderEpoch = epoch;
+		}
+	}
+
+	/**
+	 * Highest leader epoch of the records polled, in this assignment or before. Consumer
+	 * thread only.
+	 * @return the epoch, or -1 if not known
+	 */
+	public int leaderEpoch() {
+		return this.leaderEpoch;
 	}
 
 	void settled(Delivery delivery) {

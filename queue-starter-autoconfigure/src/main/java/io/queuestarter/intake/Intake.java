@@ -73,14 +73,16 @@ public final class Intake {
 	 * @param partition the partition
 	 * @param watermark offset it continues from, or -1 if the first polled record tells
 	 * @param restored what earlier owners have done above it
+	 * @param leaderEpoch highest leader epoch of the records that earlier owners polled,
+	 * or -1 if not known
 	 */
-	public void begin(TopicPartition partition, long watermark, AckedSet restored) {
-		assign(partition, watermark, restored);
+	public void begin(TopicPartition partition, long watermark, AckedSet restored, int leaderEpoch) {
+		assign(partition, watermark, restored, leaderEpoch);
 	}
 
-	private PartitionIntake assign(TopicPartition partition, long watermark, AckedSet restored) {
+	private PartitionIntake assign(TopicPartition partition, long watermark, AckedSet restored, int leaderEpoch) {
 		PartitionLedger<Delivery> ledger = new PartitionLedger<>(this.limits.window(), watermark, restored.settled());
-		Assignment assignment = new Assignment(partition, ledger, restored.begun(),
+		Assignment assignment = new Assignment(partition, ledger, restored.begun(), leaderEpoch,
 				this.dispatcher.open(this.limits.partitionRecords() / 2), this.common,
 				new ByteBudget(this.limits.partitionBytes(), this.roomListener), this.roomListener);
 		PartitionIntake intake = new PartitionIntake(assignment, this.counts);
@@ -151,7 +153,7 @@ public final class Intake {
 		PartitionLedger<Delivery> ledger = old.assignment().ledger();
 		long watermark = Math.min(ledger.advance(), offset);
 		AckedSet done = new AckedSet(ledger.settledAboveWatermark(), old.assignment().begun());
-		PartitionIntake intake = assign(partition, watermark, done.below(offset));
+		PartitionIntake intake = assign(partition, watermark, done.below(offset), old.assignment().leaderEpoch());
 		intake.add(below);
 		return intake;
 	}

@@ -21,6 +21,9 @@ final class PartitionIntake {
 
 	private final IntakeCounts counts;
 
+	/** Highest leader epoch that what was restored may speak of, or -1 if not known. */
+	private final int restoredEpoch;
+
 	private final ArrayDeque<ConsumerRecord<byte[], byte[]>> pending = new ArrayDeque<>();
 
 	/** Offset behind the last polled record and whatever the broker skipped. */
@@ -31,6 +34,7 @@ final class PartitionIntake {
 	PartitionIntake(Assignment assignment, IntakeCounts counts) {
 		this.assignment = assignment;
 		this.counts = counts;
+		this.restoredEpoch = assignment.leaderEpoch();
 	}
 
 	Assignment assignment() {
@@ -94,6 +98,14 @@ final class PartitionIntake {
 	}
 
 	/**
+	 * A record written under a later leader than any known when the settled set was
+	 * committed is another record at the same offset: the log was cut off in between.
+	 */
+	private boolean isOfRestored(int epoch) {
+		return this.restoredEpoch < 0 || epoch <= this.restoredEpoch;
+	}
+
+	/**
 	 * Admits pending records.
 	 * @param most largest number to admit
 	 * @param nowNanos the time
@@ -107,7 +119,9 @@ final class PartitionIntake {
 		while (admitted.size() < most && !this.pending.isEmpty() && !ledger.isFull()
 				&& !this.assignment.isOverBytes()) {
 			ConsumerRecord<byte[], byte[]> record = this.pending.element();
-			if (ledger.isRestored(record.offset())) {
+			int epoch = record.leaderEpoch().orElse(-1);
+			this.assignment.polled(epoch);
+			if (ledger.isRestored(record.offset()) && isOfRestored(epoch)) {
 				ledger.appendSettled(record.offset());
 			}
 			else {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -126,6 +127,17 @@ class CommitLogTests {
 
 		assertThat(change).isNotNull();
 		assertThat(AckedSetCodec.decode(5, change.metadata())).contains(new AckedSet(OffsetRanges.EMPTY, 7));
+	}
+
+	@Test
+	void commitCarriesTheLeaderEpoch() {
+		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, null);
+
+		assignment.polled(7);
+		assignment.polled(6);
+
+		assertThat(changes(assignment)).containsEntry(PARTITION, new OffsetAndMetadata(5, Optional.of(7), ""));
 	}
 
 	@Test

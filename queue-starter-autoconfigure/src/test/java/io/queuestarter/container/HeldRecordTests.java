@@ -2,17 +2,20 @@ package io.queuestarter.container;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
+import io.queuestarter.testkit.Broker;
 import io.queuestarter.testkit.ConsumerTap;
 import io.queuestarter.testkit.Hold;
 import io.queuestarter.testkit.Journal;
@@ -47,6 +50,8 @@ class HeldRecordTests {
 			trial.awaitAll(10);
 			assertThat(trial.journal().started()).hasSize(10);
 			assertThat(trial.metadata(0)).isEmpty();
+			assertThat(Broker.committed(trial.topic(), trial.topic(), 0)).extracting(OffsetAndMetadata::leaderEpoch)
+				.isEqualTo(Optional.of(0));
 		}
 	}
 

@@ -47,7 +47,7 @@ class IntakeTests {
 	void everyRecordPolledIsAdmittedWhileThereIsRoom() {
 		Fixture fixture = new Fixture().window(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 5, AckedSet.EMPTY);
+		intake.begin(P0, 5, AckedSet.EMPTY, -1);
 
 		poll(intake, Records.range(P0, 5, 25));
 
@@ -60,8 +60,8 @@ class IntakeTests {
 	void recordsOfTheListenerAreBoundedAndAllPartitionsPause() {
 		Fixture fixture = new Fixture().records(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
 
 		poll(intake, Records.range(P0, 0, 30));
 
@@ -75,7 +75,7 @@ class IntakeTests {
 	void partitionsResumeWhenHalfOfTheRecordsAreLeft() {
 		Fixture fixture = new Fixture().records(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
 		poll(intake, Records.range(P0, 0, 10));
 		assertThat(intake.isPaused(P0)).isTrue();
 
@@ -94,8 +94,8 @@ class IntakeTests {
 	void recordsOfAPartitionAreBoundedAndOnlyItPauses() {
 		Fixture fixture = new Fixture().partitionRecords(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
 
 		poll(intake, Records.range(P0, 0, 30), Records.range(P1, 0, 9));
 
@@ -115,8 +115,8 @@ class IntakeTests {
 	void bytesOfTheListenerAreBoundedAndPartitionsThatHoldSomePause() {
 		Fixture fixture = new Fixture().bytes(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
 
 		poll(intake, Records.range(P0, 0, 30));
 
@@ -133,8 +133,8 @@ class IntakeTests {
 	void bytesOfAPartitionAreBoundedAndOnlyItPauses() {
 		Fixture fixture = new Fixture().partitionBytes(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
 
 		poll(intake, Records.range(P0, 0, 10), Records.range(P1, 0, 9));
 
@@ -148,8 +148,8 @@ class IntakeTests {
 	void bytesThatAreStuckInOnePartitionStopNoOther() {
 		Fixture fixture = new Fixture().bytes(100).partitionBytes(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
 		poll(intake, List.of(Records.record(P0, 0, 1_000)));
 		Delivery stuck = fixture.take();
 
@@ -165,8 +165,8 @@ class IntakeTests {
 	void windowIsBoundedAndOnlyItsPartitionPauses() {
 		Fixture fixture = new Fixture().window(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
 		poll(intake, Records.range(P0, 0, 10));
 		Delivery first = fixture.take();
 
@@ -186,7 +186,7 @@ class IntakeTests {
 	void whatIsPendingIsAdmittedLaterInOrder() {
 		Fixture fixture = new Fixture().records(3).window(5);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
 
 		poll(intake, Records.range(P0, 0, 1000));
 
@@ -199,9 +199,9 @@ class IntakeTests {
 	void partitionsShareTheRoomEvenly() {
 		Fixture fixture = new Fixture().records(30);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
-		intake.begin(P2, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
+		intake.begin(P2, 0, AckedSet.EMPTY, -1);
 
 		poll(intake, Records.range(P0, 0, 500), Records.range(P1, 0, 500), Records.range(P2, 0, 4));
 
@@ -218,8 +218,8 @@ class IntakeTests {
 	void lastPlaceGoesRound() {
 		Fixture fixture = new Fixture().records(1);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
 		poll(intake, Records.range(P0, 0, 100), Records.range(P1, 0, 100));
 
 		for (int i = 0; i < 20; i++) {
@@ -235,7 +235,7 @@ class IntakeTests {
 	void restoredOffsetsAreNotDispatched() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 5, settled(6, 8, 10, 10));
+		intake.begin(P0, 5, settled(6, 8, 10, 10), -1);
 
 		poll(intake, Records.range(P0, 5, 12));
 
@@ -249,7 +249,7 @@ class IntakeTests {
 	void recordsBegunBeforeAndNotSettledCountAsRedelivered() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 5, new AckedSet(ranges(6, 8), 11));
+		intake.begin(P0, 5, new AckedSet(ranges(6, 8), 11), -1);
 
 		poll(intake, Records.range(P0, 5, 15));
 
@@ -260,10 +260,23 @@ class IntakeTests {
 	}
 
 	@Test
+	void restoredOffsetsWrittenAnewUnderALaterLeaderRunAgain() {
+		Fixture fixture = new Fixture();
+		Intake intake = fixture.intake();
+		intake.begin(P0, 5, settled(6, 8, 10, 11), 3);
+
+		poll(intake, Records.range(P0, 5, 8, 3));
+		poll(intake, Records.range(P0, 8, 12, 4));
+
+		assertThat(fixture.handleAll(intake)).containsExactly(5L, 8L, 9L, 10L, 11L);
+		assertThat(assignment(intake, P0).leaderEpoch()).isEqualTo(4);
+	}
+
+	@Test
 	void restoredOffsetsTakeNoRoomAmongTheWaiting() {
 		Fixture fixture = new Fixture().records(2).window(100);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, settled(0, 49, 51, 80));
+		intake.begin(P0, 0, settled(0, 49, 51, 80), -1);
 
 		poll(intake, Records.range(P0, 0, 82));
 
@@ -275,7 +288,7 @@ class IntakeTests {
 	void positionBehindGapsMovesTheWatermarkOnceNothingIsTracked() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
 		poll(intake, Records.records(P0, 0, 2));
 
 		intake.reached(Map.of(P0, new OffsetAndMetadata(7), P1, new OffsetAndMetadata(9)));
@@ -290,8 +303,8 @@ class IntakeTests {
 	void positionBehindPendingRecordsDoesNotMoveTheWatermark() {
 		Fixture fixture = new Fixture().bytes(10);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
-		intake.begin(P1, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
 		poll(intake, Records.range(P0, 0, 1));
 
 		poll(intake, Records.range(P1, 0, 5));
@@ -303,7 +316,7 @@ class IntakeTests {
 	@Test
 	void unknownStartIsWhatThePollBrings() {
 		Intake intake = new Fixture().intake();
-		intake.begin(P0, -1, AckedSet.EMPTY);
+		intake.begin(P0, -1, AckedSet.EMPTY, -1);
 		intake.proceed();
 		assertThat(ledger(intake, P0).watermark()).isEqualTo(-1);
 
@@ -316,7 +329,7 @@ class IntakeTests {
 	void logThatWentBackStartsAnew() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 100, settled(101, 103));
+		intake.begin(P0, 100, settled(101, 103), -1);
 		poll(intake, Records.range(P0, 100, 110));
 		Assignment old = assignment(intake, P0);
 		Delivery inFlight = fixture.take();
@@ -335,7 +348,7 @@ class IntakeTests {
 	void logThatWentBackIntoTheWindowLosesNothingBelow() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
-		intake.begin(P0, 5, settled(6, 6, 12, 12));
+		intake.begin(P0, 5, settled(6, 6, 12, 12), -1);
 		poll(intake, Records.range(P0, 5, 10));
 		Delivery inFlight = fixture.take();
 		fixture.handle(1);
@@ -352,7 +365,7 @@ class IntakeTests {
 	void pendingRecordsThatArePolledAgainRunOnce() {
 		Fixture fixture = new Fixture().records(2);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
 		poll(intake, Records.range(P0, 0, 10));
 
 		poll(intake, Records.range(P0, 5, 12));
@@ -365,7 +378,7 @@ class IntakeTests {
 	void recordLargerThanTheBytesIsHandled() {
 		Fixture fixture = new Fixture().bytes(100).partitionBytes(50);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
 
 		poll(intake, List.of(Records.record(P0, 0, 1_000), Records.record(P0, 1, 1_000)));
 
@@ -379,7 +392,7 @@ class IntakeTests {
 	void closedPartitionDropsWhatWaitsAndWhatIsPending() {
 		Fixture fixture = new Fixture().records(5);
 		Intake intake = fixture.intake();
-		intake.begin(P0, 0, AckedSet.EMPTY);
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
 		poll(intake, Records.range(P0, 0, 10));
 
 		Assignment closed = Objects.requireNonNull(intake.close(P0));
@@ -585,7 +598,7 @@ class IntakeTests {
 			this.random = random;
 			this.intake = fixture.intake();
 			for (TopicPartition partition : List.of(P0, P1, P2)) {
-				this.intake.begin(partition, 0, AckedSet.EMPTY);
+				this.intake.begin(partition, 0, AckedSet.EMPTY, -1);
 				this.polled.put(partition, 0L);
 			}
 		}

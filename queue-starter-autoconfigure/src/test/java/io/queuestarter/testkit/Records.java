@@ -35,8 +35,24 @@ public final class Records {
 	}
 
 	public static ConsumerRecord<byte[], byte[]> record(TopicPartition partition, long offset, int bytes) {
+		return record(partition, offset, bytes, Optional.empty());
+	}
+
+	private static ConsumerRecord<byte[], byte[]> record(TopicPartition partition, long offset, int bytes,
+			Optional<Integer> leaderEpoch) {
 		return new ConsumerRecord<>(partition.topic(), partition.partition(), offset, 0L, TimestampType.CREATE_TIME, -1,
-				bytes, null, new byte[bytes], new RecordHeaders(), Optional.empty());
+				bytes, null, new byte[bytes], new RecordHeaders(), leaderEpoch);
+	}
+
+	/**
+	 * Records of 10 bytes at the offsets from {@code from} on, {@code to} excluded,
+	 * written under a leader.
+	 */
+	public static List<ConsumerRecord<byte[], byte[]>> range(TopicPartition partition, long from, long to,
+			int leaderEpoch) {
+		return LongStream.range(from, to)
+			.mapToObj((offset) -> record(partition, offset, 10, Optional.of(leaderEpoch)))
+			.toList();
 	}
 
 	/**
@@ -80,8 +96,8 @@ public final class Records {
 			ByteBudget common, Runnable headListener) {
 		ByteBudget own = new ByteBudget(1 << 20, () -> {
 		});
-		return new Assignment(partition(0), new PartitionLedger<>(10_000, watermark, restored), 0, dispatcher.open(0),
-				common, own, headListener);
+		return new Assignment(partition(0), new PartitionLedger<>(10_000, watermark, restored), 0, -1,
+				dispatcher.open(0), common, own, headListener);
 	}
 
 }
