@@ -37,8 +37,8 @@ public final class Delivery {
 	/** Volatile; the open attempt, or the last one; null once settled or let go. */
 	private volatile @Nullable Attempt attempt;
 
-	/** Consumer thread only; set when the delivery is let go. */
-	private boolean begun;
+	/** Volatile; set once, by whoever lets the delivery go. */
+	private volatile boolean begun;
 
 	/** Volatile; simple class name of the last failure, for operators. */
 	private volatile @Nullable String lastError;
@@ -105,7 +105,7 @@ public final class Delivery {
 
 	/**
 	 * Lets the record go unsettled, unless an attempt or a dead-letter write is under
-	 * way. Consumer thread only.
+	 * way.
 	 * @return {@code true} if nothing is under way any more
 	 */
 	public boolean letGoIfIdle() {
@@ -115,7 +115,6 @@ public final class Delivery {
 
 	/**
 	 * Lets the record go unsettled, whatever is under way, and cancels the open attempt.
-	 * Consumer thread only.
 	 * @return {@code true} if an attempt or a dead-letter write was cut off
 	 */
 	public boolean letGo() {
@@ -171,7 +170,7 @@ public final class Delivery {
 		return current == DeliveryState.SETTLED || current == DeliveryState.LET_GO;
 	}
 
-	/** Whether a handler has been called with the record. Consumer thread only. */
+	/** Whether a handler has been called with the record; may be late by a moment. */
 	boolean isBegun() {
 		DeliveryState current = this.state;
 		return (current == DeliveryState.LET_GO) ? this.begun : current != DeliveryState.QUEUED || this.attempt != null;
