@@ -55,7 +55,9 @@ public final class Broker {
 		broker.brokerProperties(Map.of("auto.create.topics.enable", "false", "group.initial.rebalance.delay.ms", "0",
 				"offsets.topic.num.partitions", "4", "transaction.state.log.num.partitions", "4",
 				"transaction.state.log.replication.factor", "1", "transaction.state.log.min.isr", "1",
-				"group.consumer.heartbeat.interval.ms", "200", "group.consumer.min.heartbeat.interval.ms", "100"));
+				"group.consumer.heartbeat.interval.ms", "200", "group.consumer.min.heartbeat.interval.ms", "100",
+				// Lets groups choose; what they get without a choice stays as it is.
+				"group.min.session.timeout.ms", "1000", "group.consumer.min.session.timeout.ms", "1000"));
 		// Not the property that applications read, so that a test can name another
 		// broker.
 		broker.brokerListProperty("queuestarter.test.brokers");
