@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.QueueException;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.delivery.Delivery;
@@ -66,6 +68,9 @@ public final class Queue {
 	/** Written by whoever finds the queue beyond help; reset when it starts. */
 	private volatile @Nullable Throwable failure;
 
+	/** Why members are not admitted to the group, by their static id. */
+	private final Map<String, QueueException> refused = new ConcurrentHashMap<>();
+
 	/** Written by the consumer threads; staleness is fine. */
 	private volatile @Nullable String pollProblem;
 
@@ -105,7 +110,31 @@ public final class Queue {
 			}));
 		}
 		// Last, since it needs memory.
-		LOGGER.error("Queue '{}' stops; what it has not settled is delivered again", id(), error);
+		String reason = (error instanceof QueueException) ? error.getMessage() : error.getClass().getName();
+		LOGGER.error("Queue '{}' stops; what it has not settled is delivered again: {}", id(), reason, error);
+	}
+
+	/** Another process has taken the place of a static member of this one. */
+	synchronized void fenced(String instanceId, KafkaException error) {
+		if (this.failure == null) {
+			fail(new QueueException("Another process has joined group '" + this.group + "' with group.instance.id '"
+					+ instanceId + "' of queue '" + id() + "'; give each process an id of its own", error));
+		}
+	}
+
+	/** Another process has the place of a static member of this one. */
+	void refused(String instanceId, KafkaException error) {
+		QueueException problem = new QueueException("Group '" + this.group + "' does not take queue '" + id()
+				+ "', since another process has its group.instance.id '" + instanceId
+				+ "'; it joins when that one has left or its session has ended", error);
+		if (this.refused.put(instanceId, problem) == null) {
+			LOGGER.error(problem.getMessage());
+		}
+	}
+
+	/** A static member is in the group. */
+	void admitted(String instanceId) {
+		this.refused.remove(instanceId);
 	}
 
 	Settler settler() {
@@ -120,6 +149,7 @@ public final class Queue {
 	/** The container begins to start. */
 	void starting() {
 		this.failure = null;
+		this.refused.clear();
 		this.seenTopics.clear();
 		this.engine.start();
 		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
@@ -233,7 +263,7 @@ public final class Queue {
 	 */
 	public QueueState state() {
 		MessageListenerContainer current = this.container;
-		if (this.failure != null || (current != null && !current.isInExpectedState())) {
+		if (failure() != null || (current != null && !current.isInExpectedState())) {
 			return QueueState.FAILED;
 		}
 		if (current == null || !current.isRunning()) {
@@ -246,11 +276,12 @@ public final class Queue {
 	}
 
 	/**
-	 * Why the queue failed.
+	 * Why the queue failed, or is kept out of its group.
 	 * @return the error, or {@code null}
 	 */
 	public @Nullable Throwable failure() {
-		return this.failure;
+		Throwable current = this.failure;
+		return (current != null) ? current : this.refused.values().stream().findFirst().orElse(null);
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -14,6 +15,7 @@ import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.util.StringUtils;
 
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
@@ -25,6 +27,8 @@ import io.queuestarter.handler.RecordDecoder;
  * bytes are at hand for the dead letter.
  */
 final class QueueConsumerFactory implements ConsumerFactory<byte[], byte[]> {
+
+	private static final Pattern ILLEGAL = Pattern.compile("[^a-zA-Z0-9._-]");
 
 	private final ConsumerFactory<?, ?> application;
 
@@ -81,7 +85,36 @@ final class QueueConsumerFactory implements ConsumerFactory<byte[], byte[]> {
 			properties.setProperty(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
 					CooperativeStickyAssignor.class.getName());
 		}
-		return this.queue.gate(this.bytes.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties));
+		String instanceId = instanceId(settings, clientIdSuffix);
+		if (instanceId == null) {
+			return this.queue.gate(this.bytes.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties));
+		}
+		properties.setProperty(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, instanceId);
+		return this.queue.gate(new StaticMember(this.queue, instanceId,
+				() -> this.bytes.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties))
+			.proxy());
+	}
+
+	/**
+	 * Static id of one consumer, or null if it has none. Queues may share a group, so the
+	 * queue's id goes into it, ahead of the number that the container appends.
+	 */
+	private @Nullable String instanceId(Settings settings, @Nullable String suffix) {
+		Object configured = settings.get(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
+		if (configured == null || !StringUtils.hasText(configured.toString())) {
+			return null;
+		}
+		String number = (suffix != null) ? suffix : "";
+		String base = configured.toString();
+		if (base.endsWith(number)) {
+			base = base.substring(0, base.length() - number.length());
+		}
+		return base + "-" + legal(this.queue.id()) + number;
+	}
+
+	/** Kafka takes the same characters in static ids as in names of topics. */
+	private static String legal(String id) {
+		return ILLEGAL.matcher(id).replaceAll((match) -> "_" + Integer.toHexString(match.group().codePointAt(0)));
 	}
 
 	/** Makes the decoder of the queue's records. */

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
+import io.queuestarter.QueueException;
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.QueueState;
 
@@ -35,7 +36,11 @@ final class QueueHealthIndicator extends AbstractHealthIndicator {
 			.withDetail("headAge", this.queue.headAge().toString())
 			.withDetail("deadLettersWaiting", this.queue.deadLettersWaiting());
 		Throwable failure = this.queue.failure();
-		detail(builder, "failure", (failure != null) ? failure.getClass().getName() : null);
+		if (failure != null) {
+			// Other messages may tell of payloads.
+			String ours = (failure instanceof QueueException) ? failure.getMessage() : null;
+			detail(builder, "failure", (ours != null) ? ours : failure.getClass().getName());
+		}
 		detail(builder, "deadLetterProblem", this.queue.deadLetterProblem());
 		detail(builder, "commitProblem", this.queue.commitProblem());
 		detail(builder, "pollProblem", this.queue.pollProblem());
