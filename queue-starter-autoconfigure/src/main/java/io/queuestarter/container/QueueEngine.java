@@ -38,6 +38,8 @@ final class QueueEngine {
 
 	private final WorkerThreads workers;
 
+	private final Standstill standstill;
+
 	private final Dispatcher<Delivery> dispatcher;
 
 	private final ByteBudget bytes;
@@ -66,8 +68,12 @@ final class QueueEngine {
 		this.settings = settings;
 		this.runtime = runtime;
 		this.workers = WorkerThreads.of(settings.id(), settings.workers());
+		this.standstill = new Standstill(runtime.time());
 		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
-				this.workers, runner, roomListener);
+				this.workers, (delivery, slot) -> {
+					this.standstill.hold();
+					return runner.run(delivery, slot);
+				}, roomListener);
 		this.bytes = new ByteBudget(settings.limits().bytes(), roomListener);
 		this.retries = new Retries(runtime.timer(), this.dispatcher);
 		this.deadLetters = settings.deadLetters().enabled() ? runtime.deadLetters(settings, group) : null;
@@ -81,6 +87,7 @@ final class QueueEngine {
 	/** Takes records, also again after {@link #stop()}, and times attempts out. */
 	void start() {
 		cancelTimeouts();
+		this.standstill.restart();
 		long period = Math.max(SHORTEST_LOOK_NANOS,
 				Math.min(this.settings.timeout().toNanos() / 10, LONGEST_LOOK_NANOS));
 		this.timeouts = this.runtime.timer()
@@ -89,6 +96,7 @@ final class QueueEngine {
 	}
 
 	private void timeOutOverdue() {
+		this.standstill.tick();
 		try {
 			this.settler.timeOutOverdue(this.runtime.time());
 			this.dispatcher.catchUp();

@@ -34,6 +34,9 @@ public final class ProcessTrial implements AutoCloseable {
 
 	private static final Logger LOGGER = LoggerFactory.getLogger(ProcessTrial.class);
 
+	/** Records that a worker process handles at one time, at most. */
+	public static final int MAX_IN_FLIGHT = 8;
+
 	private static final int TICK_MILLIS = 10;
 
 	private final String bootstrap;
@@ -99,7 +102,7 @@ public final class ProcessTrial implements AutoCloseable {
 		this.journals.add(journal);
 		Stream<String> all = Stream.of("topic=" + this.topic, "journal=" + journal,
 				"spring.kafka.bootstrap-servers=" + this.bootstrap, "spring.main.banner-mode=off",
-				"spring.main.web-application-type=none", "kafka-queue.defaults.dispatch.max-in-flight=8",
+				"spring.main.web-application-type=none", "kafka-queue.defaults.dispatch.max-in-flight=" + MAX_IN_FLIGHT,
 				"kafka-queue.defaults.ledger.commit-interval=200ms", "spring.kafka.consumer.fetch-max-wait=100ms");
 		return Stream.concat(all, Stream.of(more));
 	}

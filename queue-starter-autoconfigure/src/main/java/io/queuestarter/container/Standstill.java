@@ -1,0 +1,71 @@
+package io.queuestarter.container;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.queuestarter.delivery.TimeSource;
+
+/**
+ * Notices that the whole process stood still: it was frozen, or its machine was.
+ * <em>Thread-safe.</em>
+ */
+/*
+ * The group may have given the partitions of such a process to others. When it goes on,
+ * workers would be faster than the consumer thread, which hears of that only from the
+ * broker, and would run what was buffered although others have. So they hold first. What
+ * the consumer has lost meanwhile is let go; the rest runs.
+ *
+ * That the timer ticks late is the sign, and workers look for it themselves, since they
+ * may run before the timer does. The clock goes on while a process is frozen.
+ */
+final class Standstill {
+
+	/** Ticks that come later than this after the one before make a standstill. */
+	static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+	/** How long workers hold. */
+	static final long HOLD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private final TimeSource time;
+
+	private volatile long lastTick;
+
+	private volatile long heldUntil;
+
+	Standstill(TimeSource time) {
+		this.time = time;
+		restart();
+	}
+
+	/** Ticks begin. */
+	void restart() {
+		this.lastTick = this.time.nanoTime();
+		this.heldUntil = this.lastTick;
+	}
+
+	/** The process is alive. Called much more often than the limit, by one thread. */
+	void tick() {
+		long now = this.time.nanoTime();
+		if (now - this.lastTick > LIMIT_NANOS) {
+			this.heldUntil = now + HOLD_NANOS;
+		}
+		this.lastTick = now;
+	}
+
+	/** How long records should not start; zero or less unless there was a standstill. */
+	long holdNanos() {
+		long now = this.time.nanoTime();
+		return (now - this.lastTick > LIMIT_NANOS) ? HOLD_NANOS : this.heldUntil - now;
+	}
+
+	/** Holds a worker, after a standstill. */
+	void hold() {
+		long nanos = holdNanos();
+		long end = this.time.nanoTime() + nanos;
+		while (nanos > 0 && !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, nanos);
+			nanos = end - this.time.nanoTime();
+		}
+	}
+
+}
