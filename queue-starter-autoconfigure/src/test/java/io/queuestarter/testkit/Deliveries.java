@@ -133,9 +133,9 @@ public final class Deliveries {
 		return offsets.computeIfAbsent(partition, (key) -> new HashSet<>());
 	}
 
-	/** Number of records that a handler has brought to an end. */
-	public int ended() {
-		return this.ended.values().stream().mapToInt(Set::size).sum();
+	/** Number of records below the committed offsets. */
+	long committed() {
+		return this.committed.values().stream().mapToLong(DiskJournal.Line::offset).sum();
 	}
 
 	/** Whether a handler has brought the record to an end. */

@@ -197,6 +197,8 @@ public final class ProcessTrial implements AutoCloseable {
 	public Deliveries awaitAll() {
 		endLoad();
 		eventually().untilAsserted(() -> assertThat(lost(deliveries())).as("lost").isEmpty());
+		eventually().untilAsserted(
+				() -> assertThat(deliveries().committed()).as("offsets committed").isEqualTo(this.sent.size()));
 		Deliveries deliveries = deliveries();
 		report(deliveries);
 		return deliveries;
@@ -215,7 +217,7 @@ public final class ProcessTrial implements AutoCloseable {
 			Fault fault = this.faults.get(i);
 			long until = (i + 1 < this.faults.size()) ? this.faults.get(i + 1).micros() : Long.MAX_VALUE;
 			List<Deliveries.Takeover> takeovers = takeovers(deliveries, fault);
-			LOGGER.info("{}: {} redelivered, bound {}, next record handled after {} ms", fault.what(),
+			LOGGER.info("{}: {} redelivered, bound {}, longest stall {} ms", fault.what(),
 					takeovers.stream().mapToInt((takeover) -> takeover.redelivered().size()).sum(),
 					takeovers.stream().mapToInt(Deliveries.Takeover::bound).sum(), stallMillis(fault, until));
 		}
