@@ -6,13 +6,18 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,6 +51,9 @@ final class ConsumerGate implements InvocationHandler {
 
 	/** Paused by the container. */
 	private final Set<TopicPartition> pausedByContainer = new HashSet<>();
+
+	/** Revoked or lost, and not assigned since. */
+	private final Set<TopicPartition> givenUp = new HashSet<>();
 
 	/** Consumer thread only: polled, and not yet taken over by the queue. */
 	private @Nullable ConsumerRecords<byte[], byte[]> handedOver;
@@ -163,13 +171,13 @@ final class ConsumerGate implements InvocationHandler {
 		long slice = this.queue.pollNanos(timeout.toNanos());
 		ConsumerRecords<byte[], byte[]> records;
 		if (this.queue.intake().isAllPaused()) {
-			records = this.consumer.poll(Duration.ZERO);
+			records = owned(this.consumer.poll(Duration.ZERO));
 			if (records.isEmpty()) {
 				this.queue.signal().await(slice);
 			}
 		}
 		else {
-			records = this.consumer.poll(Duration.ofNanos(slice));
+			records = owned(this.consumer.poll(Duration.ofNanos(slice)));
 		}
 		this.queue.polled();
 		if (records.isEmpty()) {
@@ -179,6 +187,26 @@ final class ConsumerGate implements InvocationHandler {
 			this.handedOver = records;
 		}
 		return records;
+	}
+
+	/**
+	 * With the consumer protocol, Kafka's client takes lost partitions from the consumer
+	 * only after it has told so, on a thread of its own. Until then polls may return
+	 * records of them, which their next owner fetches again.
+	 */
+	private ConsumerRecords<byte[], byte[]> owned(ConsumerRecords<byte[], byte[]> records) {
+		if (Collections.disjoint(records.partitions(), this.givenUp)) {
+			return records;
+		}
+		Map<TopicPartition, List<ConsumerRecord<byte[], byte[]>>> owned = new HashMap<>();
+		for (TopicPartition partition : records.partitions()) {
+			if (!this.givenUp.contains(partition)) {
+				owned.put(partition, records.records(partition));
+			}
+		}
+		Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>(records.nextOffsets());
+		positions.keySet().removeAll(this.givenUp);
+		return new ConsumerRecords<>(owned, positions);
 	}
 
 	/** Takes the records that the container hands to the listener. */
@@ -253,6 +281,7 @@ final class ConsumerGate implements InvocationHandler {
 
 		@Override
 		public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+			ConsumerGate.this.givenUp.removeAll(partitions);
 			ConsumerGate.this.queue.assigned(partitions);
 			this.container.onPartitionsAssigned(partitions);
 		}
@@ -273,6 +302,7 @@ final class ConsumerGate implements InvocationHandler {
 
 		private void forget(Collection<TopicPartition> partitions) {
 			ConsumerGate.this.pausedByContainer.removeAll(partitions);
+			ConsumerGate.this.givenUp.addAll(partitions);
 		}
 
 	}

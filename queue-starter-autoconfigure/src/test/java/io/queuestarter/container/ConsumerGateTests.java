@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
@@ -11,6 +12,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +36,7 @@ class ConsumerGateTests {
 
 	private static final TopicPartition P1 = new TopicPartition("orders", 1);
 
-	private final MockConsumer<byte[], byte[]> kafka = new MockConsumer<>("earliest");
+	private final ScriptedConsumer kafka = new ScriptedConsumer();
 
 	private final QueueRuntime runtime = new QueueRuntime(TimeSource.SYSTEM, Map.of("bootstrap.servers", "localhost:1"),
 			Map.of(), (settings) -> (source, topic) -> {
@@ -89,6 +91,36 @@ class ConsumerGateTests {
 		assertThat(this.kafka.paused()).containsExactly(P0);
 		this.consumer.resume(List.of(P0));
 		assertThat(this.kafka.paused()).isEmpty();
+	}
+
+	/*
+	 * With the consumer protocol the client tells of a loss before it gives the
+	 * partitions up.
+	 */
+	@Test
+	void recordsOfPartitionsThatWereLostAreNotHandedOver() {
+		assign(P0, P1);
+		send(P0, 0, 2);
+		send(P1, 0, 2);
+		this.kafka.schedulePollTask(() -> this.kafka.listener().onPartitionsLost(List.of(P0)));
+
+		ConsumerRecords<byte[], byte[]> first = poll();
+		send(P0, 2, 1);
+		ConsumerRecords<byte[], byte[]> second = poll();
+
+		assertThat(first.partitions()).containsExactly(P1);
+		assertThat(first.nextOffsets()).containsOnlyKeys(P1);
+		assertThat(second).isEmpty();
+	}
+
+	@Test
+	void recordsOfPartitionsThatCameBackAreHandedOver() {
+		assign(P0);
+		this.kafka.rebalance(List.of());
+		this.kafka.rebalance(List.of(P0));
+		send(P0, 0, 2);
+
+		assertThat(poll()).hasSize(2);
 	}
 
 	@Test
@@ -148,6 +180,47 @@ class ConsumerGateTests {
 				new IntakeLimits(100, 100, 1 << 20, 100, 1 << 20), Duration.ofSeconds(30),
 				new Retry(3, Duration.ZERO, 1, Duration.ZERO), Duration.ofSeconds(1),
 				new DeadLetterTopic(false, "{topic}-dlq", false), Duration.ZERO, Map.of());
+	}
+
+	/** Tells who listens to rebalances, and denies that a partition is assigned. */
+	private static final class ScriptedConsumer extends MockConsumer<byte[], byte[]> {
+
+		private @Nullable ConsumerRebalanceListener listener;
+
+		private @Nullable TopicPartition taken;
+
+		ScriptedConsumer() {
+			super("earliest");
+		}
+
+		ConsumerRebalanceListener listener() {
+			return Objects.requireNonNull(this.listener);
+		}
+
+		@Override
+		public synchronized void subscribe(Collection<String> topics, ConsumerRebalanceListener rebalanceListener) {
+			this.listener = rebalanceListener;
+			super.subscribe(topics, rebalanceListener);
+		}
+
+		@Override
+		public synchronized void pause(Collection<TopicPartition> partitions) {
+			refuseTaken(partitions);
+			super.pause(partitions);
+		}
+
+		@Override
+		public synchronized void resume(Collection<TopicPartition> partitions) {
+			refuseTaken(partitions);
+			super.resume(partitions);
+		}
+
+		private void refuseTaken(Collection<TopicPartition> partitions) {
+			if (this.taken != null && partitions.contains(this.taken)) {
+				throw new IllegalStateException("No current assignment for partition " + this.taken);
+			}
+		}
+
 	}
 
 }
