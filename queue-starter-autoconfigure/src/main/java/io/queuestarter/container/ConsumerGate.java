@@ -233,33 +233,40 @@ final class ConsumerGate implements InvocationHandler {
 		}
 	}
 
-	/** Reads what is paused from the consumer, so that no failed call is forgotten. */
+	/**
+	 * Reads what is paused from the consumer, so that no failed call is forgotten. With
+	 * the consumer protocol a partition may be taken away between a look at the
+	 * assignment and a call, on a thread of Kafka's client.
+	 */
 	private void applyBounds() {
 		Set<TopicPartition> paused = this.consumer.paused();
 		Set<TopicPartition> wanted = this.queue.paused();
+		wanted.addAll(this.pausedByContainer);
 		if (wanted.isEmpty() && paused.isEmpty()) {
 			return;
 		}
 		wanted.retainAll(this.consumer.assignment());
 		Set<TopicPartition> resume = new HashSet<>(paused);
 		resume.removeAll(wanted);
-		resume.removeAll(this.pausedByContainer);
 		wanted.removeAll(paused);
-		this.consumer.pause(wanted);
-		this.consumer.resume(resume);
+		try {
+			this.consumer.pause(wanted);
+			this.consumer.resume(resume);
+		}
+		catch (IllegalStateException ex) {
+			LOGGER.debug("Queue '{}' pauses and resumes again before its next poll", this.queue.id(), ex);
+		}
 	}
 
+	/** Carried out at once, since the container may look, and before the next poll. */
 	private void pause(Collection<TopicPartition> partitions) {
 		this.pausedByContainer.addAll(partitions);
-		this.consumer.pause(partitions);
+		applyBounds();
 	}
 
 	private void resume(Collection<TopicPartition> partitions) {
 		this.pausedByContainer.removeAll(partitions);
-		Set<TopicPartition> resume = new HashSet<>(partitions);
-		resume.removeAll(this.queue.paused());
-		resume.retainAll(this.consumer.assignment());
-		this.consumer.resume(resume);
+		applyBounds();
 	}
 
 	private static Collection<TopicPartition> partitionsIn(@Nullable Object argument) {

@@ -124,6 +124,24 @@ class ConsumerGateTests {
 	}
 
 	@Test
+	void X32_partitionThatIsTakenAwayWhileItIsPausedDisturbsNobody() {
+		assign(P0, P1);
+		this.kafka.taken = P0;
+
+		this.consumer.pause(List.of(P0, P1));
+		this.consumer.poll(Duration.ZERO);
+		this.kafka.taken = null;
+		this.consumer.poll(Duration.ZERO);
+
+		assertThat(this.kafka.paused()).containsExactlyInAnyOrder(P0, P1);
+		this.kafka.taken = P0;
+		this.consumer.resume(List.of(P0, P1));
+		this.kafka.taken = null;
+		this.consumer.poll(Duration.ZERO);
+		assertThat(this.kafka.paused()).isEmpty();
+	}
+
+	@Test
 	void nobodyElseCommits() {
 		assign(P0);
 
