@@ -14,6 +14,7 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 
+import io.queuestarter.deadletter.DeadLetterProducers;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterSettings;
 import io.queuestarter.deadletter.DeadLetterTopics;
@@ -83,11 +84,7 @@ public final class QueueRuntime implements AutoCloseable {
 	DeadLetterPublisher deadLetters(QueueSettings settings, String group) {
 		return new DeadLetterPublisher(
 				new DeadLetterSettings(settings.id(), group, settings.deadLetters().topic(), FIRST_PAUSE, MAX_PAUSE),
-				this::producer, this.topics.apply(settings));
-	}
-
-	private Producer<byte[], byte[]> producer() {
-		return this.producers.createProducer();
+				new Producers(), this.topics.apply(settings));
 	}
 
 	/**
@@ -124,6 +121,20 @@ public final class QueueRuntime implements AutoCloseable {
 	private static Object larger(Object tuned, Object least) {
 		Long bytes = (Long) ConfigDef.parseType(ProducerConfig.BUFFER_MEMORY_CONFIG, tuned, ConfigDef.Type.LONG);
 		return Math.max(bytes, (Long) least);
+	}
+
+	private final class Producers implements DeadLetterProducers {
+
+		@Override
+		public Producer<byte[], byte[]> get() {
+			return QueueRuntime.this.producers.createProducer();
+		}
+
+		@Override
+		public void renew() {
+			QueueRuntime.this.producers.reset();
+		}
+
 	}
 
 }

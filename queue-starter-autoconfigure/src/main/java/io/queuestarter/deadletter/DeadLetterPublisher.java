@@ -13,11 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Headers;
@@ -54,7 +53,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	private final DeadLetterSettings settings;
 
-	private final Supplier<Producer<byte[], byte[]>> producers;
+	private final DeadLetterProducers producers;
 
 	private final DeadLetterTopics topics;
 
@@ -83,6 +82,9 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	/** Publisher thread only: whether all records wait for the end of a back-off. */
 	private boolean pausing;
 
+	/** Publisher thread only: whether a failure may have left the producer of no use. */
+	private boolean suspect;
+
 	/** Increased by the publisher thread and reset by the producer's. */
 	private final AtomicInteger pauses = new AtomicInteger();
 
@@ -92,8 +94,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	 * @param producers gives the producer; called on the publisher's thread
 	 * @param topics looks after the topics
 	 */
-	public DeadLetterPublisher(DeadLetterSettings settings, Supplier<Producer<byte[], byte[]>> producers,
-			DeadLetterTopics topics) {
+	public DeadLetterPublisher(DeadLetterSettings settings, DeadLetterProducers producers, DeadLetterTopics topics) {
 		this.settings = settings;
 		this.producers = producers;
 		this.topics = topics;
@@ -223,6 +224,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			return;
 		}
 		hold(letter);
+		this.suspect |= !(error instanceof AuthorizationException || error instanceof QueueException);
 		this.problem = (error instanceof QueueException) ? error.getMessage()
 				: error.getClass().getSimpleName() + " for '" + topic + "'";
 		if (!this.pausing) {
@@ -257,6 +259,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	private void resume() {
 		this.pausing = false;
 		try {
+			renewSuspect();
 			for (int count = this.held.size(); count > 0 && !this.pausing; count--) {
 				send(this.held.remove());
 			}
@@ -266,6 +269,17 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			if (!this.held.isEmpty() && !this.pausing) {
 				pause();
 			}
+		}
+	}
+
+	/**
+	 * A producer that the broker did not let in when it asked for its id never asks
+	 * again: each of its writes times out, also when the password is right.
+	 */
+	private void renewSuspect() {
+		if (this.suspect) {
+			this.suspect = false;
+			this.producers.renew();
 		}
 	}
 

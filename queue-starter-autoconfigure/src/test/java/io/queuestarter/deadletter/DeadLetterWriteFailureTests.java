@@ -11,6 +11,8 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -186,6 +188,34 @@ class DeadLetterWriteFailureTests {
 		}
 	}
 
+	/*
+	 * Kafka's producer may be of no use for good, for instance if it was not let in when
+	 * it asked for its id.
+	 */
+	@Test
+	void letterIsWrittenByANewProducerIfTheOldOneIsOfNoUse() {
+		Producers producers = new Producers(new TimeoutException("Expiring 1 record"));
+		try (DeadLetterPublisher publisher = new DeadLetterPublisher(settings(), producers, (source, topic) -> {
+		})) {
+			awaitSettled(publish(publisher, 0));
+
+			assertThat(producers.renewals).hasValue(1);
+		}
+	}
+
+	@Test
+	void producerIsKeptWhileARightIsMissing() {
+		Producers producers = new Producers(new TopicAuthorizationException("orders-dlq"));
+		try (DeadLetterPublisher publisher = new DeadLetterPublisher(settings(), producers, (source, topic) -> {
+		})) {
+			Delivery delivery = publish(publisher, 0);
+			QueueApp.eventually().until(() -> publisher.failures() > 2);
+
+			assertThat(producers.renewals).hasValue(0);
+			delivery.letGo();
+		}
+	}
+
 	@Test
 	void drainWaitsForTheAnswerOfTheBroker() {
 		Producer<byte[], byte[]> silent = mock();
@@ -290,9 +320,40 @@ class DeadLetterWriteFailureTests {
 	}
 
 	private DeadLetterPublisher publisher(Producer<byte[], byte[]> producer, DeadLetterTopics topics) {
-		DeadLetterSettings settings = new DeadLetterSettings("orders", "group", "{topic}-dlq", this.firstPause,
-				this.maxPause);
-		return new DeadLetterPublisher(settings, () -> producer, topics);
+		return new DeadLetterPublisher(settings(), () -> producer, topics);
+	}
+
+	private DeadLetterSettings settings() {
+		return new DeadLetterSettings("orders", "group", "{topic}-dlq", this.firstPause, this.maxPause);
+	}
+
+	/** A producer that always fails, until it is renewed. */
+	private static final class Producers implements DeadLetterProducers {
+
+		private final Exception error;
+
+		private final AtomicInteger renewals = new AtomicInteger();
+
+		Producers(Exception error) {
+			this.error = error;
+		}
+
+		@Override
+		public Producer<byte[], byte[]> get() {
+			Producer<byte[], byte[]> producer = mock();
+			Exception answer = (this.renewals.get() == 0) ? this.error : null;
+			given(producer.send(any(), any())).willAnswer((call) -> {
+				call.<Callback>getArgument(1).onCompletion(null, answer);
+				return null;
+			});
+			return producer;
+		}
+
+		@Override
+		public void renew() {
+			this.renewals.incrementAndGet();
+		}
+
 	}
 
 	/** What becomes of a write. */
