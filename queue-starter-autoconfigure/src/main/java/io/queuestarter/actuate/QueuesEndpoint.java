@@ -112,16 +112,20 @@ public class QueuesEndpoint {
 	 * @param summary the queue in short
 	 * @param deadLetterProblem what keeps dead letters from being written, if anything
 	 * does
+	 * @param pollProblem what the last poll failed with, if it did
+	 * @param commitProblem what the last commit failed with, if it did
 	 * @param findings what threatens its promises
 	 * @param settings value and source of each setting
 	 * @param partitionList the partitions assigned to this process
 	 */
-	public record QueueDetail(QueueSummary summary, @Nullable String deadLetterProblem, List<Finding> findings,
-			Map<String, Origin> settings, List<PartitionDetail> partitionList) {
+	public record QueueDetail(QueueSummary summary, @Nullable String deadLetterProblem, @Nullable String pollProblem,
+			@Nullable String commitProblem, List<Finding> findings, Map<String, Origin> settings,
+			List<PartitionDetail> partitionList) {
 
 		static QueueDetail of(Queue queue, List<Finding> findings) {
-			return new QueueDetail(QueueSummary.of(queue), queue.deadLetterProblem(), findings,
-					queue.settings().origins(), queue.partitions().stream().map(PartitionDetail::of).toList());
+			return new QueueDetail(QueueSummary.of(queue), queue.deadLetterProblem(), queue.pollProblem(),
+					queue.commitProblem(), findings, queue.settings().origins(),
+					queue.partitions().stream().map(PartitionDetail::of).toList());
 		}
 
 	}

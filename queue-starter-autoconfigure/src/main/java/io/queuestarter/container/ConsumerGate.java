@@ -19,6 +19,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,9 +59,16 @@ final class ConsumerGate implements InvocationHandler {
 	/** Consumer thread only: polled, and not yet taken over by the queue. */
 	private @Nullable ConsumerRecords<byte[], byte[]> handedOver;
 
-	ConsumerGate(Consumer<byte[], byte[]> consumer, QueueConsumer queue) {
+	/**
+	 * Told what a poll failed with; the container does not tell of all that it repeats.
+	 */
+	private final java.util.function.Consumer<Exception> failures;
+
+	ConsumerGate(Consumer<byte[], byte[]> consumer, QueueConsumer queue,
+			java.util.function.Consumer<Exception> failures) {
 		this.consumer = consumer;
 		this.queue = queue;
+		this.failures = failures;
 	}
 
 	@SuppressWarnings("unchecked")
@@ -83,7 +91,7 @@ final class ConsumerGate implements InvocationHandler {
 				return System.identityHashCode(proxy);
 			}
 			case "poll" -> {
-				return poll((first instanceof Duration timeout) ? timeout : Duration.ZERO);
+				return pollOrTell((first instanceof Duration timeout) ? timeout : Duration.ZERO);
 			}
 			case "pause" -> {
 				pause(partitionsIn(first));
@@ -162,6 +170,19 @@ final class ConsumerGate implements InvocationHandler {
 			}
 		}
 		return gated;
+	}
+
+	private ConsumerRecords<byte[], byte[]> pollOrTell(Duration timeout) {
+		try {
+			return poll(timeout);
+		}
+		catch (WakeupException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			this.failures.accept(ex);
+			throw ex;
+		}
 	}
 
 	private ConsumerRecords<byte[], byte[]> poll(Duration timeout) {

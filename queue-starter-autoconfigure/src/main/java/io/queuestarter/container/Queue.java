@@ -164,7 +164,7 @@ public final class Queue {
 				this.engine.intakeCounts(), this.runtime.time(), signal::raise);
 		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
 		this.consumers.add(queueConsumer);
-		return new ConsumerGate(consumer, queueConsumer).proxy();
+		return new ConsumerGate(consumer, queueConsumer, this::pollFailed).proxy();
 	}
 
 	void closed(QueueConsumer consumer) {
