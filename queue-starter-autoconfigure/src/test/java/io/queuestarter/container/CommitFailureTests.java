@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.queuestarter.testkit.ConsumerTap;
+import io.queuestarter.testkit.Hold;
 import io.queuestarter.testkit.QueueApp;
 import io.queuestarter.testkit.Trial;
 
@@ -107,6 +108,42 @@ class CommitFailureTests {
 			assertThat(faults.sync).isEmpty();
 			assertThat(trial.journal().started()).hasSize(60);
 			assertThat(Trial.container(staying).isRunning()).isTrue();
+		}
+	}
+
+	@Test
+	void X13_commitsRefusedWhileTheGroupRebalancesAreMadeLater() {
+		try (Trial trial = Trial.on("rebalancing", 2)) {
+			Faults faults = new Faults();
+			trial.tap(faults::tap);
+			Hold hold = new Hold();
+			trial.work((record) -> {
+				if (record.offset() == 15) {
+					hold.await();
+				}
+				return true;
+			});
+			String[] settings = { "spring.kafka.consumer.heartbeat-interval=100ms" };
+			QueueApp staying = trial.start(settings);
+			faults.async.add(new RebalanceInProgressException("Injected"));
+			trial.send(2, 30);
+			trial.awaitAll(30);
+			trial.send(2, 2);
+			hold.awaitArrived(2);
+			faults.sync.add(new RebalanceInProgressException("Injected"));
+
+			QueueApp joining = trial.start(settings);
+			QueueApp.eventually().until(() -> trial.auditor().revocations() > 0);
+			hold.release();
+
+			Trial.awaitPartitions(joining, 1);
+			trial.send(2, 30);
+			trial.awaitAll(62);
+			assertThat(faults.async).isEmpty();
+			assertThat(faults.sync).isEmpty();
+			assertThat(trial.journal().started()).hasSize(62);
+			assertThat(Trial.queue(staying).state()).isEqualTo(QueueState.RUNNING);
+			assertThat(Trial.queue(staying).commitProblem()).isNull();
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.queuestarter.container;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -8,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
-import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.common.TopicPartition;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.testkit.Broker;
+import io.queuestarter.testkit.ConsumerTap;
 import io.queuestarter.testkit.Hold;
 import io.queuestarter.testkit.Journal;
 import io.queuestarter.testkit.QueueApp;
@@ -190,6 +192,72 @@ class RebalanceTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void X17_whatEndedInTheMomentOfTheRevocationIsCommitted(Protocol protocol) {
+		int partitions = 4;
+		try (Trial trial = Trial.on("ended", partitions)) {
+			Hold hold = new Hold();
+			trial.work((record) -> {
+				hold.await();
+				return true;
+			});
+			trial.tap(() -> revoking(() -> {
+				hold.release();
+				QueueApp.eventually()
+					.pollInterval(Duration.ofMillis(1))
+					.until(() -> trial.journal().finished().size() == partitions);
+			}));
+			String[] settings = protocol.settings("kafka-queue.listeners.trial.ledger.commit-interval=1m");
+			trial.send(partitions, partitions);
+			trial.start(settings);
+			hold.awaitArrived(partitions);
+
+			QueueApp joining = trial.start(settings);
+			Trial.awaitPartitions(joining, partitions / 2);
+
+			Collection<TopicPartition> moved = Trial.queue(joining)
+				.partitions()
+				.stream()
+				.map(PartitionView::partition)
+				.toList();
+			assertThat(moved)
+				.allSatisfy((partition) -> assertThat(trial.committed(partition.partition())).isEqualTo(1));
+			assertThat(trial.journal().started()).hasSize(partitions);
+		}
+	}
+
+	/** Runs a task at the beginning of each revocation, on the consumer thread. */
+	private static ConsumerTap revoking(Runnable task) {
+		return (call) -> {
+			ConsumerRebalanceListener listener = call.argument(ConsumerRebalanceListener.class);
+			if (listener != null) {
+				call.replace(ConsumerRebalanceListener.class, new ConsumerRebalanceListener() {
+
+					@Override
+					public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+						listener.onPartitionsAssigned(partitions);
+					}
+
+					@Override
+					public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+						if (!partitions.isEmpty()) {
+							task.run();
+						}
+						listener.onPartitionsRevoked(partitions);
+					}
+
+					@Override
+					public void onPartitionsLost(Collection<TopicPartition> partitions) {
+						listener.onPartitionsLost(partitions);
+					}
+
+				});
+			}
+			return call.proceed();
+		};
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void R3_partitionsPausedByABoundFetchAgainAfterTheyLeftAndCameBack(Protocol protocol) {
 		int partitions = 4;
 		try (Trial trial = Trial.on("bounded", partitions)) {
@@ -259,36 +327,6 @@ class RebalanceTests {
 			.stream()
 			.filter((run) -> run.partition().equals(trial.partition(partition)) && run.offset() == 0)
 			.toList();
-	}
-
-	/**
-	 * How a group agrees on who owns what.
-	 */
-	enum Protocol {
-
-		EAGER("spring.kafka.consumer.properties." + ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG
-				+ "=org.apache.kafka.clients.consumer.RangeAssignor"),
-
-		COOPERATIVE("spring.kafka.consumer.properties." + ConsumerConfig.GROUP_PROTOCOL_CONFIG + "=classic"),
-
-		CONSUMER("spring.kafka.consumer.properties." + ConsumerConfig.GROUP_PROTOCOL_CONFIG + "=consumer");
-
-		private final String setting;
-
-		Protocol(String setting) {
-			this.setting = setting;
-		}
-
-		String[] settings(String... more) {
-			String[] settings = new String[more.length + 2];
-			settings[0] = this.setting;
-			// The classic protocol tells members of a rebalance by their heartbeat.
-			settings[1] = (this == CONSUMER) ? "spring.kafka.consumer.fetch-max-wait=100ms"
-					: "spring.kafka.consumer.heartbeat-interval=100ms";
-			System.arraycopy(more, 0, settings, 2, more.length);
-			return settings;
-		}
-
 	}
 
 }

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,6 +38,14 @@ public final class CommitAuditor {
 
 	private final Map<TopicPartition, Long> acknowledged = new ConcurrentHashMap<>();
 
+	/** What acknowledged commits say is settled, offset by offset. */
+	private final Map<TopicPartition, Set<Long>> covered = new ConcurrentHashMap<>();
+
+	private final List<String> repeated = new CopyOnWriteArrayList<>();
+
+	/** Records begun and not covered when their partition was given up. */
+	private final AtomicInteger owed = new AtomicInteger();
+
 	private final AtomicInteger commits = new AtomicInteger();
 
 	private final AtomicInteger assignments = new AtomicInteger();
@@ -63,6 +72,11 @@ public final class CommitAuditor {
 		return this.commits.get();
 	}
 
+	/** Sum of the offsets that the broker has acknowledged. */
+	public long acknowledged() {
+		return this.acknowledged.values().stream().mapToLong(Long::longValue).sum();
+	}
+
 	/** Number of times that partitions were assigned to a consumer. */
 	public int assignments() {
 		return this.assignments.get();
@@ -71,6 +85,55 @@ public final class CommitAuditor {
 	/** Number of times that partitions were revoked from a consumer, or lost. */
 	public int revocations() {
 		return this.revocations.get();
+	}
+
+	/**
+	 * Records that were begun although a commit acknowledged before said that they were
+	 * settled.
+	 */
+	public List<String> repeated() {
+		return this.repeated;
+	}
+
+	/**
+	 * How many records may have run again: at each loss of partitions those in flight,
+	 * and those that had run and were in no acknowledged commit.
+	 */
+	public int repeatable(int maxInFlight) {
+		return this.owed.get() + this.revocations.get() * maxInFlight;
+	}
+
+	void begun(Journal.Run run) {
+		if (isCovered(run.partition(), run.offset())) {
+			this.repeated.add(run.record());
+		}
+	}
+
+	private boolean isCovered(TopicPartition partition, long offset) {
+		return this.covered.getOrDefault(partition, Set.of()).contains(offset);
+	}
+
+	private void cover(TopicPartition partition, OffsetAndMetadata commit) {
+		Set<Long> offsets = this.covered.computeIfAbsent(partition, (key) -> ConcurrentHashMap.newKeySet());
+		for (long offset = Math.max(0, this.acknowledged.getOrDefault(partition, 0L)); offset < commit
+			.offset(); offset++) {
+			offsets.add(offset);
+		}
+		OffsetRanges above = AckedSetCodec.decode(commit.offset(), commit.metadata()).orElse(OffsetRanges.EMPTY);
+		for (int range = 0; range < above.size(); range++) {
+			for (long offset = above.first(range); offset <= above.last(range); offset++) {
+				offsets.add(offset);
+			}
+		}
+	}
+
+	private void owe(Collection<TopicPartition> partitions) {
+		for (TopicPartition partition : partitions) {
+			this.journal.begun(partition)
+				.stream()
+				.filter((offset) -> !isCovered(partition, offset))
+				.forEach((offset) -> this.owed.incrementAndGet());
+		}
 	}
 
 	private void checkSettled(TopicPartition partition, OffsetAndMetadata commit) {
@@ -169,8 +232,10 @@ public final class CommitAuditor {
 		}
 
 		private void acknowledge(Map<TopicPartition, OffsetAndMetadata> offsets) {
-			offsets.forEach((partition, commit) -> CommitAuditor.this.acknowledged.merge(partition, commit.offset(),
-					Math::max));
+			offsets.forEach((partition, commit) -> {
+				cover(partition, commit);
+				CommitAuditor.this.acknowledged.merge(partition, commit.offset(), Math::max);
+			});
 		}
 
 		private final class Listener implements ConsumerRebalanceListener {
@@ -195,6 +260,7 @@ public final class CommitAuditor {
 				count(partitions);
 				this.delegate.onPartitionsRevoked(partitions);
 				partitions.forEach(Audit.this.attempted::remove);
+				owe(partitions);
 			}
 
 			@Override
@@ -202,6 +268,7 @@ public final class CommitAuditor {
 				count(partitions);
 				partitions.forEach(Audit.this.attempted::remove);
 				this.delegate.onPartitionsLost(partitions);
+				owe(partitions);
 			}
 
 			private void count(Collection<TopicPartition> partitions) {

@@ -20,8 +20,28 @@ public final class Journal {
 
 	private final Map<TopicPartition, Set<Long>> offsets = new ConcurrentHashMap<>();
 
+	private final Map<TopicPartition, Set<Long>> begun = new ConcurrentHashMap<>();
+
+	/** Where to look for an offset that this journal does not know. */
+	private volatile Runnable elsewhere = () -> {
+	};
+
 	void start(Run run) {
 		this.started.add(run);
+		this.begun.computeIfAbsent(run.partition(), (key) -> ConcurrentHashMap.newKeySet()).add(run.offset());
+	}
+
+	/**
+	 * Names what to do before an offset is said to be open: note what was settled without
+	 * a handler.
+	 */
+	public void lookInto(Runnable notes) {
+		this.elsewhere = notes;
+	}
+
+	/** Offsets of a partition that were begun at least once. */
+	Set<Long> begun(TopicPartition partition) {
+		return this.begun.getOrDefault(partition, Set.of());
 	}
 
 	void finish(Run run) {
@@ -36,6 +56,14 @@ public final class Journal {
 
 	/** Whether the offset was settled. */
 	public boolean isSettled(TopicPartition partition, long offset) {
+		if (isNoted(partition, offset)) {
+			return true;
+		}
+		this.elsewhere.run();
+		return isNoted(partition, offset);
+	}
+
+	private boolean isNoted(TopicPartition partition, long offset) {
 		return this.offsets.getOrDefault(partition, Set.of()).contains(offset);
 	}
 
@@ -66,6 +94,11 @@ public final class Journal {
 	/** Number of records that ended well at least once. */
 	public int records() {
 		return (int) this.finished.stream().map(Run::record).distinct().count();
+	}
+
+	/** Runs beyond the first of each record. */
+	public int repetitions() {
+		return this.started.size() - this.begun.values().stream().mapToInt(Set::size).sum();
 	}
 
 	/** Runs that ended well beyond the first of each record. */

@@ -53,6 +53,11 @@ public final class Trial implements AutoCloseable {
 		return new Trial(Broker.newTopic(name, partitions));
 	}
 
+	/** Begins a trial on a topic of a cluster that the applications are told of. */
+	public static Trial in(String topic) {
+		return new Trial(topic);
+	}
+
 	/** Name of the topic, and of the group. */
 	public String topic() {
 		return this.topic;
@@ -223,6 +228,7 @@ public final class Trial implements AutoCloseable {
 		void handle(ConsumerRecord<String, String> record) throws Exception {
 			Journal.Run run = new Journal.Run(this.app, new TopicPartition(record.topic(), record.partition()),
 					record.offset());
+			this.trial.auditor.begun(run);
 			this.trial.journal.start(run);
 			if (this.trial.work.on(record)) {
 				this.trial.journal.finish(run);
