@@ -15,6 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -27,6 +29,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
@@ -52,12 +55,21 @@ public final class Broker {
 
 	private static EmbeddedKafkaKraftBroker start() {
 		EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
-		broker.brokerProperties(Map.of("auto.create.topics.enable", "false", "group.initial.rebalance.delay.ms", "0",
-				"offsets.topic.num.partitions", "4", "transaction.state.log.num.partitions", "4",
-				"transaction.state.log.replication.factor", "1", "transaction.state.log.min.isr", "1",
-				"group.consumer.heartbeat.interval.ms", "200", "group.consumer.min.heartbeat.interval.ms", "100",
-				// Lets groups choose; what they get without a choice stays as it is.
-				"group.min.session.timeout.ms", "1000", "group.consumer.min.session.timeout.ms", "1000"));
+		Map<String, String> properties = new HashMap<>();
+		properties.put("auto.create.topics.enable", "false");
+		properties.put("group.initial.rebalance.delay.ms", "0");
+		properties.put("offsets.topic.num.partitions", "4");
+		properties.put("transaction.state.log.num.partitions", "4");
+		properties.put("transaction.state.log.replication.factor", "1");
+		properties.put("transaction.state.log.min.isr", "1");
+		properties.put("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500");
+		properties.put("log.cleaner.backoff.ms", "200");
+		properties.put("group.consumer.heartbeat.interval.ms", "200");
+		properties.put("group.consumer.min.heartbeat.interval.ms", "100");
+		// Lets groups choose; what they get without a choice stays as it is.
+		properties.put("group.min.session.timeout.ms", "1000");
+		properties.put("group.consumer.min.session.timeout.ms", "1000");
+		broker.brokerProperties(properties);
 		// Not the property that applications read, so that a test can name another
 		// broker.
 		broker.brokerListProperty("queuestarter.test.brokers");
@@ -94,12 +106,28 @@ public final class Broker {
 		awaitLeaders(topic, partitions);
 	}
 
+	/** What sets configuration of a topic. */
+	public static Map<ConfigResource, Collection<AlterConfigOp>> topicConfig(String topic, Map<String, String> config) {
+		return Map.of(new ConfigResource(ConfigResource.Type.TOPIC, topic),
+				config.entrySet()
+					.stream()
+					.map((entry) -> new AlterConfigOp(new ConfigEntry(entry.getKey(), entry.getValue()),
+							AlterConfigOp.OpType.SET))
+					.toList());
+	}
+
 	private static void awaitLeaders(String topic, int partitions) {
 		org.awaitility.Awaitility.await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> {
 			TopicDescription description = await(ADMIN.describeTopics(List.of(topic)).allTopicNames()).get(topic);
 			return description != null && description.partitions().size() == partitions
 					&& description.partitions().stream().allMatch((partition) -> partition.leader() != null);
 		});
+	}
+
+	/** Deletes a topic and waits until the broker no longer knows it. */
+	public static void deleteTopic(String topic) {
+		await(ADMIN.deleteTopics(List.of(topic)).all());
+		org.awaitility.Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> partitionsOf(topic) == 0);
 	}
 
 	/** Number of partitions of a topic, or 0 if it does not exist. */

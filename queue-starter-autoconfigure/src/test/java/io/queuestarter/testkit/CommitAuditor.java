@@ -1,7 +1,6 @@
 package io.queuestarter.testkit;
 
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,6 +45,8 @@ public final class CommitAuditor {
 	/** Records begun and not covered when their partition was given up. */
 	private final AtomicInteger owed = new AtomicInteger();
 
+	private final List<Audit> audits = new CopyOnWriteArrayList<>();
+
 	private final AtomicInteger commits = new AtomicInteger();
 
 	private final AtomicInteger assignments = new AtomicInteger();
@@ -59,7 +60,20 @@ public final class CommitAuditor {
 
 	/** Tap for one consumer. */
 	public ConsumerTap tap() {
-		return new Audit();
+		Audit audit = new Audit();
+		this.audits.add(audit);
+		return audit;
+	}
+
+	/**
+	 * The log of the partition begins anew, or an administrator has set the group back:
+	 * what was committed before counts no more.
+	 */
+	public void forget(TopicPartition partition) {
+		this.acknowledged.remove(partition);
+		this.verified.remove(partition);
+		this.covered.remove(partition);
+		this.audits.forEach((audit) -> audit.attempted.replace(partition, -1L));
 	}
 
 	/** What was wrong so far. */
@@ -155,10 +169,10 @@ public final class CommitAuditor {
 		}
 	}
 
-	/** What is known of one consumer. Consumer thread only. */
+	/** What is known of one consumer. Consumer thread only, except what was attempted. */
 	private final class Audit implements ConsumerTap {
 
-		private final Map<TopicPartition, Long> attempted = new HashMap<>();
+		private final Map<TopicPartition, Long> attempted = new ConcurrentHashMap<>();
 
 		private int underWay;
 

@@ -54,6 +54,11 @@ public final class Journal {
 		this.offsets.computeIfAbsent(partition, (key) -> ConcurrentHashMap.newKeySet()).add(offset);
 	}
 
+	/** Forgets which offsets were settled, since the log of the partition begins anew. */
+	public void forget(TopicPartition partition) {
+		this.offsets.remove(partition);
+	}
+
 	/** Whether the offset was settled. */
 	public boolean isSettled(TopicPartition partition, long offset) {
 		if (isNoted(partition, offset)) {
