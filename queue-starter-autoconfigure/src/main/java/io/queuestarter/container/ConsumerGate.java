@@ -232,7 +232,7 @@ final class ConsumerGate implements InvocationHandler {
 
 	/** Takes the records that the container hands to the listener. */
 	void accept(ConsumerRecords<byte[], byte[]> records) {
-		this.queue.intake().accept(records);
+		this.queue.accept(records);
 		this.handedOver = null;
 		this.queue.intake().proceed();
 	}

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -53,6 +54,8 @@ public final class Queue {
 	private final @Nullable DeadLetterPublisher deadLetters;
 
 	private final List<QueueConsumer> consumers = new CopyOnWriteArrayList<>();
+
+	private final LongAdder lostToRetention = new LongAdder();
 
 	private final Set<String> seenTopics = ConcurrentHashMap.newKeySet();
 
@@ -199,6 +202,10 @@ public final class Queue {
 	void polled(Instant now) {
 		this.lastPoll = now;
 		this.pollProblem = null;
+	}
+
+	void lostToRetention(long records) {
+		this.lostToRetention.add(records);
 	}
 
 	void pollFailed(Exception error) {
@@ -380,6 +387,14 @@ public final class Queue {
 	 */
 	public long redelivered() {
 		return this.engine.intakeCounts().redelivered();
+	}
+
+	/**
+	 * Records that retention deleted before this process fetched them.
+	 * @return the number
+	 */
+	public long lostToRetention() {
+		return this.lostToRetention.sum();
 	}
 
 	/**

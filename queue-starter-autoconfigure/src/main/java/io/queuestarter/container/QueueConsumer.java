@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -65,6 +66,8 @@ final class QueueConsumer {
 
 	private final LastCommit lastCommit;
 
+	private final RetentionLoss retentionLoss;
+
 	private final PartitionViews views;
 
 	/** Assigned partitions that wait until their committed offset is known. */
@@ -82,6 +85,7 @@ final class QueueConsumer {
 		this.commits = new CommitLog(queue.settings().commitInterval().toNanos(), time.nanoTime());
 		this.views = new PartitionViews(consumer, intake, this.commits, queue, time);
 		this.lastCommit = new LastCommit(queue.id(), consumer);
+		this.retentionLoss = new RetentionLoss(queue.id(), consumer, intake, queue::lostToRetention);
 	}
 
 	String id() {
@@ -108,6 +112,7 @@ final class QueueConsumer {
 		if (!this.unknown.isEmpty() && now - this.askedNanos >= ASK_AGAIN_NANOS) {
 			begin(this.unknown);
 		}
+		this.retentionLoss.lookIfDue(now);
 		this.intake.proceed();
 		if (this.commits.nanosUntilDue(now) <= 0) {
 			commit(now);
@@ -118,6 +123,12 @@ final class QueueConsumer {
 	/** What is done after each poll. */
 	void polled() {
 		this.queue.polled(this.time.now());
+	}
+
+	/** Takes over what a poll returned. */
+	void accept(ConsumerRecords<byte[], byte[]> records) {
+		this.retentionLoss.polled(records);
+		this.intake.accept(records);
 	}
 
 	/** How long a poll may block. */

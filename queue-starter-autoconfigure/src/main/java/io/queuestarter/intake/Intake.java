@@ -142,6 +142,16 @@ public final class Intake {
 	}
 
 	/**
+	 * Offset that the next poll of a partition begins with, if nothing is skipped.
+	 * @param partition the partition
+	 * @return the offset, or -1 if it is not known or the partition not assigned
+	 */
+	public long expected(TopicPartition partition) {
+		PartitionIntake intake = this.partitions.get(partition);
+		return (intake != null) ? intake.expected() : -1;
+	}
+
+	/**
 	 * The log went back: a reset, a truncation, or a topic that was created anew. What
 	 * lies below the offset will not be polled again: settled records stay settled, and
 	 * the others run again.

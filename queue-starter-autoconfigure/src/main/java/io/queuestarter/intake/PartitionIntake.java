@@ -51,6 +51,11 @@ final class PartitionIntake {
 		return (last != null) ? last.offset() + 1 : this.assignment.ledger().next();
 	}
 
+	/** Offset that the next poll begins with if the log has no more holes, or -1. */
+	long expected() {
+		return Math.max(next(), this.reached);
+	}
+
 	/**
 	 * Lets everything go that is not settled.
 	 * @param below an offset

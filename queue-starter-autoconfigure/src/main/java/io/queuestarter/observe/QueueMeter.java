@@ -77,6 +77,9 @@ public enum QueueMeter {
 	/** Attempts cut off by a rebalance or stop; their records are delivered again. */
 	ABANDONED("abandoned", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().abandonedCount()),
 
+	/** Records that retention deleted before they were fetched. */
+	RETENTION_LOST("retention.lost", Kind.COUNTER, "records", Queue::lostToRetention),
+
 	/** Records that wait to be written to the dead-letter topic. */
 	DLQ_WAITING("dlq.waiting", Kind.GAUGE, "records", Queue::deadLettersWaiting),
 
