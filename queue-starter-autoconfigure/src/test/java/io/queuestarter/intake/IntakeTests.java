@@ -21,6 +21,7 @@ import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.AckedSet;
+import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.ledger.PartitionLedger;
 import io.queuestarter.testkit.ManualClock;
@@ -359,6 +360,29 @@ class IntakeTests {
 		assertThat(ledger(intake, P0).watermark()).isEqualTo(5);
 		assertThat(fixture.handleAll(intake)).containsExactly(5L, 8L, 9L, 10L, 11L, 12L);
 		assertThat(ledger(intake, P0).watermark()).isEqualTo(13);
+	}
+
+	@Test
+	void offsetsFarAboveZeroAndFarApartAreHandledLikeOthers() {
+		Fixture fixture = new Fixture();
+		Intake intake = fixture.intake();
+		long far = 1L << 40;
+		long farther = far + (1L << 33);
+		intake.begin(P0, far, ranges(far + 1, far + 3));
+		poll(intake, Records.range(P0, far, far + 10));
+		Delivery held = fixture.take();
+		poll(intake, Records.records(P0, farther, farther + 5));
+
+		assertThat(fixture.handleAll(intake)).containsExactly(far + 4, far + 5, far + 6, far + 7, far + 8, far + 9,
+				farther, farther + 5);
+		assertThat(ledger(intake, P0).watermark()).isEqualTo(far);
+		OffsetRanges settled = ledger(intake, P0).settledAboveWatermark();
+		assertThat(settled).isEqualTo(ranges(far + 1, farther + 5));
+		assertThat(AckedSetCodec.decode(far, AckedSetCodec.encode(far, settled).text())).contains(settled);
+
+		fixture.settle(held);
+		intake.proceed();
+		assertThat(ledger(intake, P0).watermark()).isEqualTo(farther + 6);
 	}
 
 	@Test
