@@ -57,6 +57,8 @@ public final class Queue {
 
 	private final LongAdder lostToRetention = new LongAdder();
 
+	private final TopicLives topicLives;
+
 	private final Set<String> seenTopics = ConcurrentHashMap.newKeySet();
 
 	/** Set once before the container starts. */
@@ -90,6 +92,7 @@ public final class Queue {
 		this.runtime = runtime;
 		this.engine = new QueueEngine(settings, group, runtime, this::run, this::raise, this::fail);
 		this.deadLetters = this.engine.deadLetters();
+		this.topicLives = new TopicLives(settings.id(), runtime::admin);
 	}
 
 	private boolean run(Delivery delivery, int slot) {
@@ -138,6 +141,10 @@ public final class Queue {
 	/** A static member is in the group. */
 	void admitted(String instanceId) {
 		this.refused.remove(instanceId);
+	}
+
+	TopicLives topicLives() {
+		return this.topicLives;
 	}
 
 	Settler settler() {

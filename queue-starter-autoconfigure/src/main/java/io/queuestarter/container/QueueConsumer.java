@@ -15,6 +15,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownTopicIdException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,6 +70,8 @@ final class QueueConsumer {
 
 	private final RetentionLoss retentionLoss;
 
+	private final PartitionLives lives;
+
 	private final PartitionViews views;
 
 	/** Assigned partitions that wait until their committed offset is known. */
@@ -86,6 +90,7 @@ final class QueueConsumer {
 		this.views = new PartitionViews(consumer, intake, this.commits, queue, time);
 		this.lastCommit = new LastCommit(queue.id(), consumer);
 		this.retentionLoss = new RetentionLoss(queue.id(), consumer, intake, queue::lostToRetention);
+		this.lives = new PartitionLives(queue.topicLives());
 	}
 
 	String id() {
@@ -109,6 +114,8 @@ final class QueueConsumer {
 	/** What is done before each poll. */
 	void proceed() {
 		long now = this.time.nanoTime();
+		this.lives.lookIfDue(now);
+		beginAnew(this.lives.renew());
 		if (!this.unknown.isEmpty() && now - this.askedNanos >= ASK_AGAIN_NANOS) {
 			begin(this.unknown);
 		}
@@ -128,6 +135,11 @@ final class QueueConsumer {
 	/** Takes over what a poll returned. */
 	void accept(ConsumerRecords<byte[], byte[]> records) {
 		this.retentionLoss.polled(records);
+		for (TopicPartition partition : records.partitions()) {
+			if (records.records(partition).get(0).offset() == 0 && this.intake.expected(partition) > 0) {
+				this.lives.begunAnew(partition);
+			}
+		}
 		this.intake.accept(records);
 	}
 
@@ -156,7 +168,8 @@ final class QueueConsumer {
 	}
 
 	private void commit(long now) {
-		Map<TopicPartition, OffsetAndMetadata> changes = this.commits.changes(this.intake.assignments());
+		Map<TopicPartition, OffsetAndMetadata> changes = this.lives
+			.current(this.commits.changes(this.intake.assignments()));
 		this.commits.attempted(now, !changes.isEmpty());
 		if (changes.isEmpty()) {
 			return;
@@ -180,10 +193,17 @@ final class QueueConsumer {
 	private void commitFailed(Exception error) {
 		this.commits.failed(this.time.now());
 		this.queue.committed(error.toString());
+		if (isUnknownTopic(error) || isUnknownTopic(error.getCause())) {
+			this.lives.doubt();
+		}
 		if (Integer.bitCount(this.commits.failures()) == 1) {
 			LOGGER.warn("Commit of queue '{}' failed ({} in a row) and is repeated: {}", id(), this.commits.failures(),
 					error.toString());
 		}
+	}
+
+	private static boolean isUnknownTopic(@Nullable Throwable error) {
+		return error instanceof UnknownTopicOrPartitionException || error instanceof UnknownTopicIdException;
 	}
 
 	/** Partitions that must not be fetched now. */
@@ -228,6 +248,7 @@ final class QueueConsumer {
 			restored += before.settled().count();
 			this.intake.begin(partition, offset.offset(), before, offset.leaderEpoch().orElse(-1));
 		}
+		readFromBeginning(this.lives.begin(partitions, committed));
 		this.views.take();
 		LOGGER.info("Queue '{}' was assigned {}, {} records above the watermark settled before", id(), partitions,
 				restored);
@@ -272,14 +293,19 @@ final class QueueConsumer {
 		Collection<TopicPartition> partitions = this.intake.partitions();
 		this.unknown.clear();
 		this.lastCommit.beforeLeaving(drain(partitions));
-		partitions.forEach(this.commits::close);
+		end(partitions);
 	}
 
 	/** Gives up partitions that are revoked. */
 	void revoked(Collection<TopicPartition> partitions) {
 		this.lastCommit.beforeRevocation(drain(partitions));
 		this.lastCommit.revoked(partitions);
+		end(partitions);
+	}
+
+	private void end(Collection<TopicPartition> partitions) {
 		partitions.forEach(this.commits::close);
+		this.lives.end(partitions);
 	}
 
 	/**
@@ -309,7 +335,7 @@ final class QueueConsumer {
 		}
 		closing.forEach((assignment) -> assignment.ledger().advance());
 		this.views.take();
-		return this.commits.changes(closing);
+		return this.lives.confirmed(this.commits.changes(closing));
 	}
 
 	/**
@@ -335,7 +361,7 @@ final class QueueConsumer {
 		List<Assignment> closing = close(partitions);
 		closing.forEach((assignment) -> assignment.ledger().forEachOutstanding(Delivery::letGo));
 		this.lastCommit.lost(partitions);
-		partitions.forEach(this.commits::close);
+		end(partitions);
 		if (!closing.isEmpty()) {
 			this.views.take();
 			LOGGER.warn("Queue '{}' lost {}; records in flight are delivered again", id(), partitions);
@@ -350,6 +376,25 @@ final class QueueConsumer {
 		for (Assignment assignment : close(partitions.isEmpty() ? this.intake.partitions() : partitions)) {
 			assignment.ledger().forEachOutstanding(Delivery::letGo);
 			this.intake.begin(assignment.partition(), -1, AckedSet.EMPTY, -1);
+		}
+	}
+
+	/** Reads partitions whose topic was created anew from their beginning. */
+	private void beginAnew(List<TopicPartition> partitions) {
+		if (!partitions.isEmpty()) {
+			restart(partitions);
+			partitions.forEach((partition) -> {
+				this.commits.close(partition);
+				this.commits.assign(partition, null);
+			});
+			readFromBeginning(partitions);
+		}
+	}
+
+	private void readFromBeginning(List<TopicPartition> partitions) {
+		if (!partitions.isEmpty()) {
+			// Without a partition it would speak of all.
+			this.consumer.seekToBeginning(partitions);
 		}
 	}
 

@@ -8,10 +8,13 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Function;
 
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 
 import io.queuestarter.deadletter.DeadLetterProducers;
@@ -51,6 +54,11 @@ public final class QueueRuntime implements AutoCloseable {
 
 	private final Function<QueueSettings, DeadLetterTopics> topics;
 
+	private final Map<String, Object> adminProperties;
+
+	/** Read and written under this object's lock. */
+	private @Nullable Admin admin;
+
 	/**
 	 * Creates a runtime.
 	 * @param time where the time is read
@@ -63,6 +71,7 @@ public final class QueueRuntime implements AutoCloseable {
 			Function<QueueSettings, DeadLetterTopics> topics) {
 		this.time = time;
 		this.topics = topics;
+		this.adminProperties = admin(consumerProperties);
 		this.timer = new ScheduledThreadPoolExecutor(1, (task) -> {
 			Thread thread = new Thread(task, "queue-timer");
 			thread.setDaemon(true);
@@ -81,6 +90,19 @@ public final class QueueRuntime implements AutoCloseable {
 		return this.timer;
 	}
 
+	/** Client that asks about topics, made when it is first needed. */
+	synchronized Admin admin() {
+		Admin current = this.admin;
+		if (current == null) {
+			if (this.timer.isShutdown()) {
+				throw new IllegalStateException("The application has ended");
+			}
+			current = Admin.create(this.adminProperties);
+			this.admin = current;
+		}
+		return current;
+	}
+
 	DeadLetterPublisher deadLetters(QueueSettings settings, String group) {
 		return new DeadLetterPublisher(
 				new DeadLetterSettings(settings.id(), group, settings.deadLetters().topic(), FIRST_PAUSE, MAX_PAUSE),
@@ -88,12 +110,23 @@ public final class QueueRuntime implements AutoCloseable {
 	}
 
 	/**
-	 * Ends timer and producer; called after the containers have stopped.
+	 * Ends timer and clients; called after the containers have stopped.
 	 */
 	@Override
-	public void close() {
+	public synchronized void close() {
 		this.timer.shutdownNow();
 		this.producers.destroy();
+		if (this.admin != null) {
+			this.admin.close(Duration.ZERO);
+			this.admin = null;
+		}
+	}
+
+	private static Map<String, Object> admin(Map<String, Object> consumer) {
+		Map<String, Object> properties = new HashMap<>(consumer);
+		properties.keySet().retainAll(AdminClientConfig.configNames());
+		properties.put(AdminClientConfig.CLIENT_ID_CONFIG, "queue-topics");
+		return properties;
 	}
 
 	/**

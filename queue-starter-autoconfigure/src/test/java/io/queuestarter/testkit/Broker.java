@@ -17,6 +17,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -122,6 +123,12 @@ public final class Broker {
 			return description != null && description.partitions().size() == partitions
 					&& description.partitions().stream().allMatch((partition) -> partition.leader() != null);
 		});
+	}
+
+	/** Adds partitions to a topic. */
+	public static void growTopic(String topic, int partitions) {
+		await(ADMIN.createPartitions(Map.of(topic, NewPartitions.increaseTo(partitions))).all());
+		awaitLeaders(topic, partitions);
 	}
 
 	/** Deletes a topic and waits until the broker no longer knows it. */
