@@ -38,9 +38,10 @@ class PressureTests {
 	private static final String DRAIN_NOTHING = "kafka-queue.defaults.shutdown.drain-timeout=0";
 
 	@Test
+	@Tag("faults")
 	void P1_fastHandlersOnManyThreadsNeverLeaveThePartitionsPausedWithNothingToDo() {
-		int rounds = Effort.of(4, 20);
-		int records = Effort.of(25_000, 500_000);
+		int rounds = Effort.of(3, 20);
+		int records = Effort.of(20_000, 100_000);
 		try (Trial trial = Trial.on("fast", 4)) {
 			trial.work((record) -> {
 				LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
@@ -65,9 +66,10 @@ class PressureTests {
 	}
 
 	@Test
+	@Tag("faults")
 	void P4_largeRecordsOfManyPartitionsFitIntoASmallHeap() throws Exception {
 		int partitions = 60;
-		int each = Effort.of(4, 40);
+		int each = Effort.of(3, 40);
 		String topic = Broker.newTopic("large", partitions);
 		for (int i = 0; i < partitions * each; i++) {
 			Broker.send(new ProducerRecord<>(topic, i % partitions, null, new byte[900_000]));
@@ -85,6 +87,7 @@ class PressureTests {
 	}
 
 	@Test
+	@Tag("faults")
 	void X9_aWindowFullOfHolesFitsTheMetadataAndRunsAgainOnlyWhatWasOpen() {
 		int records = Effort.of(30_000, 100_000);
 		int window = 10_000;
