@@ -27,7 +27,7 @@ final class PartitionLives {
 	private static final long MISSING_LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/** Longest wait for the broker when partitions come or go. */
-	private static final Duration LIMIT = Duration.ofSeconds(1);
+	private static final Duration LIMIT = Duration.ofSeconds(3);
 
 	private final TopicLives topics;
 
@@ -35,6 +35,9 @@ final class PartitionLives {
 
 	/** Partitions that the client has begun anew by itself, since the last look. */
 	private final Set<TopicPartition> begunAnew = new HashSet<>();
+
+	/** Changes of the topics as of the last renewal. */
+	private int renewedAt;
 
 	private long lookedNanos;
 
@@ -73,9 +76,12 @@ final class PartitionLives {
 
 	/** Looks at the topics if it is time, without waiting. */
 	void lookIfDue(long now) {
-		Set<String> names = this.lives.keySet().stream().map(TopicPartition::topic).collect(Collectors.toSet());
-		boolean missing = names.stream().anyMatch(this.topics::isMissing);
-		boolean due = now - this.lookedNanos >= (missing ? MISSING_LOOK_NANOS : LOOK_NANOS);
+		long since = now - this.lookedNanos;
+		if (!this.doubted && since < MISSING_LOOK_NANOS) {
+			return;
+		}
+		Set<String> names = topicsOf(this.lives.keySet());
+		boolean due = since >= LOOK_NANOS || names.stream().anyMatch(this.topics::isMissing);
 		if (due) {
 			this.begunAnew.clear();
 		}
@@ -102,6 +108,11 @@ final class PartitionLives {
 	 * @return partitions that still work on an earlier one
 	 */
 	List<TopicPartition> renew() {
+		int changes = this.topics.changes();
+		if (changes == this.renewedAt) {
+			return List.of();
+		}
+		this.renewedAt = changes;
 		List<TopicPartition> stale = new ArrayList<>();
 		this.lives.replaceAll((partition, life) -> {
 			int current = this.topics.life(partition.topic());
@@ -124,8 +135,12 @@ final class PartitionLives {
 
 	/** The same, having asked the broker. */
 	Map<TopicPartition, OffsetAndMetadata> confirmed(Map<TopicPartition, OffsetAndMetadata> commit) {
-		this.topics.await(commit.keySet().stream().map(TopicPartition::topic).collect(Collectors.toSet()), LIMIT);
+		this.topics.await(topicsOf(commit.keySet()), LIMIT);
 		return current(commit);
+	}
+
+	private static Set<String> topicsOf(Collection<TopicPartition> partitions) {
+		return partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
 	}
 
 }

@@ -89,7 +89,7 @@ final class QueueConsumer {
 		this.commits = new CommitLog(queue.settings().commitInterval().toNanos(), time.nanoTime());
 		this.views = new PartitionViews(consumer, intake, this.commits, queue, time);
 		this.lastCommit = new LastCommit(queue.id(), consumer);
-		this.retentionLoss = new RetentionLoss(queue.id(), consumer, intake, queue::lostToRetention);
+		this.retentionLoss = new RetentionLoss(queue.id(), consumer, intake, queue::lostToRetention, time.nanoTime());
 		this.lives = new PartitionLives(queue.topicLives());
 	}
 

@@ -51,11 +51,12 @@ final class RetentionLoss {
 
 	private long lookedNanos;
 
-	RetentionLoss(String queue, Consumer<?, ?> consumer, Intake intake, LongConsumer counter) {
+	RetentionLoss(String queue, Consumer<?, ?> consumer, Intake intake, LongConsumer counter, long now) {
 		this.queue = queue;
 		this.consumer = consumer;
 		this.intake = intake;
 		this.counter = counter;
+		this.lookedNanos = now;
 	}
 
 	/** Looks at what the last poll brought, before it is admitted. */

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.apache.kafka.clients.admin.Admin;
@@ -32,7 +33,8 @@ import org.slf4j.LoggerFactory;
  *
  * A broker that lags behind may not know a topic, or give an id of the past. So only an
  * id never seen before is a proof, and a topic that is not there is merely not committed
- * until it is seen again.
+ * until it is seen again. In another cluster, to which clients may be led by a failover,
+ * a topic has another id, and yet the offsets of the group were carried over.
  */
 final class TopicLives {
 
@@ -43,6 +45,8 @@ final class TopicLives {
 	private final Supplier<Admin> admin;
 
 	private final Map<String, Topic> topics = new ConcurrentHashMap<>();
+
+	private final AtomicInteger changes = new AtomicInteger();
 
 	TopicLives(String queue, Supplier<Admin> admin) {
 		this.queue = queue;
@@ -70,39 +74,48 @@ final class TopicLives {
 	}
 
 	private CountDownLatch query(Collection<String> names) {
-		Map<String, KafkaFuture<TopicDescription>> answers = names.isEmpty() ? Map.of() : describe(names);
-		CountDownLatch open = new CountDownLatch(answers.size());
-		answers.forEach((name, answer) -> answer.whenComplete((description, error) -> {
-			answered(name, description, error);
-			open.countDown();
-		}));
-		return open;
-	}
-
-	private Map<String, KafkaFuture<TopicDescription>> describe(Collection<String> names) {
+		if (names.isEmpty()) {
+			return new CountDownLatch(0);
+		}
 		try {
-			return this.admin.get().describeTopics(names).topicNameValues();
+			Admin client = this.admin.get();
+			KafkaFuture<String> cluster = client.describeCluster().clusterId();
+			Map<String, KafkaFuture<TopicDescription>> answers = client.describeTopics(names).topicNameValues();
+			CountDownLatch open = new CountDownLatch(answers.size());
+			cluster.whenComplete((clusterId, unknown) -> answers
+				.forEach((name, answer) -> answer.whenComplete((description, error) -> {
+					answered(name, clusterId, description, error);
+					open.countDown();
+				})));
+			return open;
 		}
 		catch (KafkaException | IllegalStateException ex) {
 			LOGGER.warn("Queue '{}' cannot ask about its topics, and would not notice if one was created anew",
 					this.queue, ex);
-			return Map.of();
+			return new CountDownLatch(0);
 		}
 	}
 
-	private void answered(String name, @Nullable TopicDescription description, @Nullable Throwable error) {
-		if (description != null) {
-			this.topics.computeIfAbsent(name, (key) -> new Topic(description)).seen(description);
-		}
-		else if (error instanceof UnknownTopicOrPartitionException) {
-			Topic topic = this.topics.get(name);
-			if (topic != null) {
-				topic.missed();
+	private void answered(String name, @Nullable String cluster, @Nullable TopicDescription description,
+			@Nullable Throwable error) {
+		Topic known = this.topics.get(name);
+		if (cluster != null && description != null && !Uuid.ZERO_UUID.equals(description.topicId())) {
+			if (known == null) {
+				known = this.topics.computeIfAbsent(name, (key) -> new Topic(cluster, description));
 			}
+			known.seen(cluster, description.topicId());
+		}
+		else if (known != null && error instanceof UnknownTopicOrPartitionException) {
+			known.missed();
 		}
 		else {
 			LOGGER.debug("The broker does not tell of '{}'", name, error);
 		}
+	}
+
+	/** Number of new lives seen so far, of all topics. */
+	int changes() {
+		return this.changes.get();
 	}
 
 	/** Number of the topic's life, counted up each time that it is created anew. */
@@ -141,7 +154,11 @@ final class TopicLives {
 		/** Partitions when it was first seen. */
 		private final int partitions;
 
+		/** Read and written under this object's lock. */
 		private final Set<Uuid> ids = new HashSet<>();
+
+		/** Read and written under this object's lock. */
+		private String cluster;
 
 		/** Volatile; written under this object's lock. */
 		private volatile int life;
@@ -149,15 +166,22 @@ final class TopicLives {
 		/** Volatile; written under this object's lock. */
 		private volatile boolean missing;
 
-		Topic(TopicDescription description) {
+		Topic(String cluster, TopicDescription description) {
+			this.cluster = cluster;
 			this.name = description.name();
 			this.partitions = description.partitions().size();
 			this.ids.add(description.topicId());
 		}
 
-		synchronized void seen(TopicDescription description) {
-			if (this.ids.add(description.topicId())) {
+		synchronized void seen(String currentCluster, Uuid id) {
+			if (!this.cluster.equals(currentCluster)) {
+				this.cluster = currentCluster;
+				this.ids.clear();
+				this.ids.add(id);
+			}
+			if (this.ids.add(id)) {
 				this.life++;
+				TopicLives.this.changes.incrementAndGet();
 				if (!this.missing) {
 					LOGGER.warn("Topic '{}' was deleted and created anew; queue '{}' reads it from its beginning",
 							this.name, TopicLives.this.queue);

@@ -116,7 +116,7 @@ class TopicLifeTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "classic, earliest", "classic, latest", "consumer, latest" })
+	@CsvSource({ "classic, latest", "consumer, latest" })
 	void B5_partitionsAddedToARunningQueueAreReadFromTheirBeginning(String protocol, String reset) {
 		int before = 30;
 		int after = 300;
