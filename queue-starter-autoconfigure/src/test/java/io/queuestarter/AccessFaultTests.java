@@ -35,6 +35,7 @@ import io.queuestarter.actuate.QueuesEndpoint;
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.QueueState;
 import io.queuestarter.container.Queues;
+import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.QueuesHealth;
 import io.queuestarter.testkit.Cluster;
 import io.queuestarter.testkit.Hold;
@@ -192,7 +193,7 @@ class AccessFaultTests {
 		QueueApp.eventually().untilAsserted(() -> {
 			assertThat(details(app, queue).get("pollProblem")).asString().contains(problem);
 			QueuesEndpoint.QueueDetail detail = Objects
-				.requireNonNull(new QueuesEndpoint(app.bean(Queues.class)).detail(queue));
+				.requireNonNull(new QueuesEndpoint(app.bean(Queues.class), app.bean(Doctor.class)).detail(queue));
 			assertThat(detail.pollProblem()).contains(problem);
 		});
 	}

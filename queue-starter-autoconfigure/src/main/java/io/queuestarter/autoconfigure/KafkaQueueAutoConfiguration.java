@@ -27,7 +27,6 @@ import org.springframework.kafka.support.converter.RecordMessageConverter;
 
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
-import io.queuestarter.container.LogWatch;
 import io.queuestarter.container.QueueDefinitions;
 import io.queuestarter.container.QueueListenerContainerFactory;
 import io.queuestarter.container.QueueRuntime;
@@ -76,7 +75,8 @@ public final class KafkaQueueAutoConfiguration {
 	QueueRuntime queueRuntime(ObjectProvider<ConsumerFactory<?, ?>> consumerFactories,
 			ObjectProvider<ProducerFactory<?, ?>> producerFactories) {
 		Map<String, Object> connection = unique(consumerFactories).getConfigurationProperties();
-		Map<String, Object> admin = admin(connection);
+		Map<String, Object> admin = new HashMap<>(connection);
+		admin.keySet().retainAll(AdminClientConfig.configNames());
 		ProducerFactory<?, ?> producers = producerFactories.getIfUnique();
 		return new QueueRuntime(TimeSource.SYSTEM, connection,
 				(producers != null) ? producers.getConfigurationProperties() : Map.of(),
@@ -97,10 +97,8 @@ public final class KafkaQueueAutoConfiguration {
 
 	@Bean(initMethod = "start")
 	@ConditionalOnMissingBean
-	Doctor queueDoctor(Queues queues, ObjectProvider<ConsumerFactory<?, ?>> consumerFactories,
-			KafkaQueueProperties properties) {
-		return new Doctor(queues, new LogWatch(admin(unique(consumerFactories).getConfigurationProperties())),
-				properties.doctor().settings());
+	Doctor queueDoctor(Queues queues, QueueRuntime runtime, KafkaQueueProperties properties) {
+		return new Doctor(queues, runtime.logWatch(), properties.doctor().settings());
 	}
 
 	@Bean
@@ -108,12 +106,6 @@ public final class KafkaQueueAutoConfiguration {
 			Environment environment, ObjectProvider<CommonErrorHandler> errorHandlers) {
 		return new QueuePropertiesCheck(definitions, properties, environment,
 				errorHandlers.stream().findAny().isPresent());
-	}
-
-	private static Map<String, Object> admin(Map<String, Object> connection) {
-		Map<String, Object> admin = new HashMap<>(connection);
-		admin.keySet().retainAll(AdminClientConfig.configNames());
-		return admin;
 	}
 
 	private static ConsumerFactory<?, ?> unique(ObjectProvider<ConsumerFactory<?, ?>> factories) {

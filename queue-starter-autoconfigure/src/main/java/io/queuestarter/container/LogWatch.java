@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
@@ -30,24 +31,18 @@ import org.slf4j.LoggerFactory;
 /**
  * Asks the broker where the logs of queues begin and end, and how long their records are
  * kept. A consumer knows this only of partitions that it fetches, which leaves out those
- * that are paused. <em>Not thread-safe.</em>
+ * that are paused. <em>Thread-safe.</em>
  */
-public final class LogWatch implements AutoCloseable {
+public final class LogWatch {
 
 	private static final Logger LOGGER = LoggerFactory.getLogger(LogWatch.class);
 
 	private static final long TIMEOUT_SECONDS = 10;
 
-	private final Map<String, Object> properties;
+	private final Supplier<Admin> admin;
 
-	private @Nullable Admin admin;
-
-	/**
-	 * Creates a watch that is not connected yet.
-	 * @param properties how the admin client connects
-	 */
-	public LogWatch(Map<String, Object> properties) {
-		this.properties = properties;
+	LogWatch(Supplier<Admin> admin) {
+		this.admin = admin;
 	}
 
 	/**
@@ -61,17 +56,8 @@ public final class LogWatch implements AutoCloseable {
 		if (partitions.isEmpty()) {
 			return;
 		}
-		Map<TopicPartition, LogBounds> bounds = ask(client(), partitions);
+		Map<TopicPartition, LogBounds> bounds = ask(this.admin.get(), partitions);
 		queues.forEach((queue) -> queue.logs(bounds));
-	}
-
-	private Admin client() {
-		Admin current = this.admin;
-		if (current == null) {
-			current = Admin.create(this.properties);
-			this.admin = current;
-		}
-		return current;
 	}
 
 	private static Map<TopicPartition, LogBounds> ask(Admin admin, Set<TopicPartition> partitions) {
@@ -133,14 +119,6 @@ public final class LogWatch implements AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			return null;
-		}
-	}
-
-	@Override
-	public void close() {
-		Admin current = this.admin;
-		if (current != null) {
-			current.close(Duration.ofSeconds(1));
 		}
 	}
 

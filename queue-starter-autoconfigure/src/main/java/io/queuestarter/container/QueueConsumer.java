@@ -306,6 +306,7 @@ final class QueueConsumer {
 	private void end(Collection<TopicPartition> partitions) {
 		partitions.forEach(this.commits::close);
 		this.lives.end(partitions);
+		this.unknown.removeAll(partitions);
 	}
 
 	/**
@@ -399,7 +400,6 @@ final class QueueConsumer {
 	}
 
 	private List<Assignment> close(Collection<TopicPartition> partitions) {
-		this.unknown.removeAll(partitions);
 		List<Assignment> closed = new ArrayList<>();
 		for (TopicPartition partition : partitions) {
 			Assignment assignment = this.intake.close(partition);

@@ -103,6 +103,14 @@ public final class QueueRuntime implements AutoCloseable {
 		return current;
 	}
 
+	/**
+	 * Looks at the brokers' logs.
+	 * @return a watch that connects when it first looks
+	 */
+	public LogWatch logWatch() {
+		return new LogWatch(this::admin);
+	}
+
 	DeadLetterPublisher deadLetters(QueueSettings settings, String group) {
 		return new DeadLetterPublisher(
 				new DeadLetterSettings(settings.id(), group, settings.deadLetters().topic(), FIRST_PAUSE, MAX_PAUSE),

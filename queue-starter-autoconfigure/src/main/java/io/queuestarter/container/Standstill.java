@@ -16,7 +16,8 @@ import io.queuestarter.delivery.TimeSource;
  * the consumer has lost meanwhile is let go; the rest runs.
  *
  * That the timer ticks late is the sign, and workers look for it themselves, since they
- * may run before the timer does. The clock goes on while a process is frozen.
+ * may run before the timer does. Should the timer itself hang, they hold once. The clock
+ * goes on while a process is frozen.
  */
 final class Standstill {
 
@@ -32,6 +33,9 @@ final class Standstill {
 
 	private volatile long heldUntil;
 
+	/** The last tick before a standstill that workers have held for. */
+	private volatile long heldFor;
+
 	Standstill(TimeSource time) {
 		this.time = time;
 		restart();
@@ -41,6 +45,7 @@ final class Standstill {
 	void restart() {
 		this.lastTick = this.time.nanoTime();
 		this.heldUntil = this.lastTick;
+		this.heldFor = this.lastTick - 1;
 	}
 
 	/** The process is alive. Called much more often than the limit, by one thread. */
@@ -55,17 +60,23 @@ final class Standstill {
 	/** How long records should not start; zero or less unless there was a standstill. */
 	long holdNanos() {
 		long now = this.time.nanoTime();
-		return (now - this.lastTick > LIMIT_NANOS) ? HOLD_NANOS : this.heldUntil - now;
+		long tick = this.lastTick;
+		return (now - tick > LIMIT_NANOS && tick != this.heldFor) ? HOLD_NANOS : this.heldUntil - now;
 	}
 
 	/** Holds a worker, after a standstill. */
 	void hold() {
+		long tick = this.lastTick;
 		long nanos = holdNanos();
+		if (nanos <= 0) {
+			return;
+		}
 		long end = this.time.nanoTime() + nanos;
 		while (nanos > 0 && !Thread.currentThread().isInterrupted()) {
 			LockSupport.parkNanos(this, nanos);
 			nanos = end - this.time.nanoTime();
 		}
+		this.heldFor = tick;
 	}
 
 }

@@ -47,7 +47,7 @@ public final class Doctor implements AutoCloseable {
 	/**
 	 * Creates a doctor who does not look yet.
 	 * @param queues the queues
-	 * @param logs where the broker is asked; closed with the doctor
+	 * @param logs where the broker is asked
 	 * @param settings what is too long
 	 */
 	public Doctor(Queues queues, LogWatch logs, DoctorSettings settings) {
@@ -112,35 +112,35 @@ public final class Doctor implements AutoCloseable {
 		List<Finding> findings = new ArrayList<>();
 		Instant now = Instant.now();
 		for (PartitionView view : queue.partitions()) {
-			examine(view, now, findings);
+			examine(view, this.settings, now, findings);
 		}
 		return findings;
 	}
 
-	void examine(PartitionView view, Instant now, List<Finding> findings) {
+	static void examine(PartitionView view, DoctorSettings settings, Instant now, List<Finding> findings) {
 		Head head = view.head();
 		Duration retention = view.log().retention();
 		if (head != null && retention != null) {
-			Instant since = head.timestamp().plus(scaled(retention));
+			Instant since = head.timestamp().plus(scaled(retention, settings));
 			if (since.isBefore(now)) {
 				findings.add(finding(Kind.RETENTION, view, head.offset(), since, "the broker deletes records after "
 						+ retention + ", this one is not settled and " + state(head)));
 			}
 		}
 		Instant failing = view.commit().failingSince();
-		if (failing != null && failing.plus(this.settings.commitsFailing()).isBefore(now)) {
+		if (failing != null && failing.plus(settings.commitsFailing()).isBefore(now)) {
 			findings.add(finding(Kind.COMMITS_FAILING, view, Math.max(view.committed(), 0), failing,
 					"commits fail, records settled from here on run again if the partition changes hands"));
 		}
-		if (view.unmovedSince().plus(this.settings.watermarkStuck()).isBefore(now)) {
+		if (view.unmovedSince().plus(settings.watermarkStuck()).isBefore(now)) {
 			findings.add(finding(Kind.WATERMARK_STUCK, view, view.watermark(), view.unmovedSince(),
 					"the watermark does not move, " + ((head != null) ? "its record " + state(head)
 							: view.paused() ? "the partition is paused" : "nothing is fetched")));
 		}
 	}
 
-	private Duration scaled(Duration retention) {
-		return Duration.ofMillis((long) (retention.toMillis() * this.settings.retentionShare()));
+	private static Duration scaled(Duration retention, DoctorSettings settings) {
+		return Duration.ofMillis((long) (retention.toMillis() * settings.retentionShare()));
 	}
 
 	private static Finding finding(Kind kind, PartitionView view, long offset, Instant since, String text) {
@@ -163,7 +163,6 @@ public final class Doctor implements AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		this.logs.close();
 	}
 
 }

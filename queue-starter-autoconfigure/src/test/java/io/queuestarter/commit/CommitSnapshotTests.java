@@ -90,7 +90,7 @@ class CommitSnapshotTests {
 		for (long offset = before; offset < commit.offset(); offset++) {
 			assertThat(ended.get((int) offset)).as("ended " + offset).isOne();
 		}
-		OffsetRanges settled = AckedSetCodec.decode(commit.offset(), commit.metadata()).orElseThrow();
+		OffsetRanges settled = AckedSetCodec.decode(commit.offset(), commit.metadata()).orElseThrow().settled();
 		for (int range = 0; range < settled.size(); range++) {
 			for (long offset = settled.first(range); offset <= settled.last(range); offset++) {
 				assertThat(ended.get((int) offset)).as("ended " + offset).isOne();

@@ -275,7 +275,7 @@ class PressureTests {
 	}
 
 	private static OffsetRanges settledAbove(Trial trial) {
-		return AckedSetCodec.decode(Math.max(0, trial.committed(0)), trial.metadata(0)).orElseThrow();
+		return AckedSetCodec.decode(Math.max(0, trial.committed(0)), trial.metadata(0)).orElseThrow().settled();
 	}
 
 	private static List<Long> runsOf(Trial trial, int app) {

@@ -48,6 +48,17 @@ class StandstillTests {
 	}
 
 	@Test
+	void workersHoldOnceIfTheTimerHangs() {
+		this.clock.advance(Duration.ofNanos(Standstill.LIMIT_NANOS + 1));
+		Thread.currentThread().interrupt();
+
+		this.standstill.hold();
+
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(this.standstill.holdNanos()).isNotPositive();
+	}
+
+	@Test
 	void aQueueThatStartsAgainHasNotStoodStill() {
 		this.clock.advance(Duration.ofHours(1));
 

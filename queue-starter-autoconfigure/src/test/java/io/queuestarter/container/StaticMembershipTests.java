@@ -23,6 +23,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.queuestarter.QueueListener;
+import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.QueuesHealth;
 import io.queuestarter.testkit.Broker;
 import io.queuestarter.testkit.Deliveries;
@@ -152,7 +153,7 @@ class StaticMembershipTests {
 
 	private static Health health(QueueApp app, String queue) {
 		HealthIndicator indicator = (HealthIndicator) Objects
-			.requireNonNull(new QueuesHealth(app.bean(Queues.class)).getContributor(queue));
+			.requireNonNull(new QueuesHealth(app.bean(Queues.class), app.bean(Doctor.class)).getContributor(queue));
 		return Objects.requireNonNull(indicator.health());
 	}
 

@@ -23,9 +23,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.queuestarter.actuate.QueuesEndpoint;
 import io.queuestarter.container.LogBounds;
-import io.queuestarter.container.LogWatch;
 import io.queuestarter.container.PartitionView;
-import io.queuestarter.container.Queues;
 import io.queuestarter.observe.Finding.Kind;
 import io.queuestarter.testkit.Broker;
 import io.queuestarter.testkit.ConsumerTap;
@@ -95,9 +93,7 @@ class DoctorTests {
 				new LogBounds(0, 30, retention), 100, 13, 0, 13,
 				new PartitionView.Head(17, timestamp, Duration.ofSeconds(1), "IN_FLIGHT", 2, "IOException"));
 		List<Finding> findings = new ArrayList<>();
-		try (Doctor doctor = new Doctor(new Queues(), new LogWatch(Map.of()), SETTINGS)) {
-			doctor.examine(view, NOW, findings);
-		}
+		Doctor.examine(view, SETTINGS, NOW, findings);
 		return findings;
 	}
 

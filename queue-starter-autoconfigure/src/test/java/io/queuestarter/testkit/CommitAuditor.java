@@ -133,7 +133,7 @@ public final class CommitAuditor {
 			.offset(); offset++) {
 			offsets.add(offset);
 		}
-		OffsetRanges above = AckedSetCodec.decode(commit.offset(), commit.metadata()).orElse(OffsetRanges.EMPTY);
+		OffsetRanges above = AckedSetCodec.decode(commit.offset(), commit.metadata()).orElse(AckedSet.EMPTY).settled();
 		for (int range = 0; range < above.size(); range++) {
 			for (long offset = above.first(range); offset <= above.last(range); offset++) {
 				offsets.add(offset);

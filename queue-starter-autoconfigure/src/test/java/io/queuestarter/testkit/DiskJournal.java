@@ -13,6 +13,7 @@ import java.util.List;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
+import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
 
@@ -117,7 +118,7 @@ public final class DiskJournal implements AutoCloseable {
 
 		/** Of a commit: the offsets that it says are settled above the watermark. */
 		OffsetRanges settledAbove() {
-			return AckedSetCodec.decode(this.offset, this.text).orElse(OffsetRanges.EMPTY);
+			return AckedSetCodec.decode(this.offset, this.text).orElse(AckedSet.EMPTY).settled();
 		}
 
 	}
