@@ -138,8 +138,8 @@ public final class Queue {
 		}
 	}
 
-	/** A static member is in the group. */
-	void admitted(String instanceId) {
+	/** A static member is in the group, or asks no more. */
+	void noLongerRefused(String instanceId) {
 		this.refused.remove(instanceId);
 	}
 

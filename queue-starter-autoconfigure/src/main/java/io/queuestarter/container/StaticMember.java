@@ -78,6 +78,7 @@ final class StaticMember implements InvocationHandler {
 				return pass(method, this.subscription);
 			}
 			case "wakeup" -> this.signal.raise();
+			case "close" -> this.queue.noLongerRefused(this.instanceId);
 			default -> {
 				// Passed on as it is.
 			}
@@ -150,7 +151,7 @@ final class StaticMember implements InvocationHandler {
 
 		@Override
 		public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-			StaticMember.this.queue.admitted(StaticMember.this.instanceId);
+			StaticMember.this.queue.noLongerRefused(StaticMember.this.instanceId);
 			this.delegate.onPartitionsAssigned(partitions);
 		}
 

@@ -21,6 +21,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.QueueListener;
 import io.queuestarter.observe.Doctor;
@@ -112,6 +114,10 @@ class StaticMembershipTests {
 			ProcessTrial.eventually().until(() -> app.queue("worker").state() == QueueState.FAILED);
 			assertDown(app, output);
 			assertOtherWorks(app);
+			container(app).stop();
+			assertThat(app.queue("worker").state()).isEqualTo(QueueState.STOPPED);
+			container(app).start();
+			ProcessTrial.eventually().until(() -> app.queue("worker").state() == QueueState.FAILED);
 			first.awaitEnd();
 			trial.fault("kill of the process that has the id");
 			first.jvm().kill();
@@ -121,11 +127,15 @@ class StaticMembershipTests {
 			Deliveries deliveries = trial.awaitAll();
 			assertThat(app.queue("worker").state()).isEqualTo(QueueState.RUNNING);
 			assertThat(app.queue("worker").failure()).isNull();
-			assertThat(errors(output)).hasSize(1);
+			assertThat(errors(output)).as("one for each start").hasSize(2);
 			assertThat(deliveries.violations()).isEmpty();
 			assertThat(deliveries.takeovers())
 				.allSatisfy((takeover) -> assertThat(takeover.beyond()).as(takeover.toString()).isEmpty());
 		}
+	}
+
+	private static MessageListenerContainer container(QueueApp app) {
+		return Objects.requireNonNull(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer("worker"));
 	}
 
 	private static void assertDown(QueueApp app, CapturedOutput output) {
