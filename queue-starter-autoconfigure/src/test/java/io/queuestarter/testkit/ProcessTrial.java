@@ -68,8 +68,11 @@ public final class ProcessTrial implements AutoCloseable {
 		this.topic = topic;
 		this.partitions = partitions;
 		this.folder = folder;
+		// One request at a time: on a new topic the first ones may overtake each other,
+		// and an idempotent producer then repeats them in vain.
 		this.producer = new KafkaProducer<>(
-				Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap, ProducerConfig.LINGER_MS_CONFIG, 5),
+				Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap, ProducerConfig.LINGER_MS_CONFIG, 5,
+						ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1),
 				new ByteArraySerializer(), new ByteArraySerializer());
 	}
 
