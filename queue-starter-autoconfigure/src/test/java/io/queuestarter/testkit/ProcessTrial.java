@@ -132,7 +132,7 @@ public final class ProcessTrial implements AutoCloseable {
 
 	/** Ends the load, and waits until the broker has it all. */
 	private void endLoad() {
-		this.sender.shutdownNow();
+		this.sender.shutdown();
 		try {
 			assertThat(this.sender.awaitTermination(60, TimeUnit.SECONDS)).as("sender ends").isTrue();
 		}
@@ -140,7 +140,7 @@ public final class ProcessTrial implements AutoCloseable {
 			Thread.currentThread().interrupt();
 		}
 		this.producer.flush();
-		assertThat(this.sent).as("records that the broker took").hasSize((int) this.numbers.get());
+		assertThat(this.sent.size()).as("records that the broker took").isEqualTo((int) this.numbers.get());
 	}
 
 	/** Notes that something bad happens now. */
