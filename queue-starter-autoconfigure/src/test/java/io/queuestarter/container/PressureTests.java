@@ -1,6 +1,7 @@
 package io.queuestarter.container;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -47,8 +48,17 @@ class PressureTests {
 				LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
 				return true;
 			});
+			AtomicInteger pauses = new AtomicInteger();
+			trial.tap(() -> (call) -> {
+				Collection<?> partitions = call.name().equals("pause") ? call.argument(Collection.class) : null;
+				if (partitions != null && !partitions.isEmpty()) {
+					pauses.incrementAndGet();
+				}
+				return call.proceed();
+			});
+			// A poll brings more than may wait, so that it pauses its partitions.
 			QueueApp app = trial.start("kafka-queue.defaults.dispatch.max-in-flight=1000",
-					"kafka-queue.defaults.buffer.max-records=10000");
+					"kafka-queue.defaults.buffer.max-records=1000", "spring.kafka.consumer.max-poll-records=4000");
 			Queue queue = Trial.queue(app);
 			Stall stall = new Stall(queue);
 			for (int round = 1; round <= rounds; round++) {
@@ -61,6 +71,7 @@ class PressureTests {
 			}
 			trial.awaitCommitted((long) rounds * records);
 			assertThat(trial.journal().started()).hasSize(rounds * records);
+			assertThat(pauses).as("pauses").hasPositiveValue();
 			Trial.awaitQuiet(app);
 		}
 	}
