@@ -25,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -33,6 +34,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.queuestarter.actuate.QueuesEndpoint;
 import io.queuestarter.container.Queue;
+import io.queuestarter.container.QueueListenerContainerFactory;
 import io.queuestarter.container.QueueState;
 import io.queuestarter.container.Queues;
 import io.queuestarter.observe.Doctor;
@@ -216,7 +218,7 @@ class AccessFaultTests {
 	}
 
 	private static QueueApp app(String open, String guarded) {
-		return QueueApp.of(Handlers.class)
+		return QueueApp.of(Handlers.class, Pace.class)
 			.with("spring.kafka.bootstrap-servers", RELAY.bootstrap())
 			.with("spring.kafka.properties.security.protocol", "SASL_PLAINTEXT")
 			.with("spring.kafka.properties.sasl.mechanism", "PLAIN")
@@ -256,6 +258,22 @@ class AccessFaultTests {
 
 		long count(String topic) {
 			return this.runs.keySet().stream().filter((record) -> record.startsWith(topic + "@")).count();
+		}
+
+	}
+
+	/**
+	 * Tries again every second, since Kafka's consumer keeps some errors and throws them
+	 * one a poll.
+	 */
+	static class Pace implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessBeforeInitialization(Object bean, String name) {
+			if (bean instanceof QueueListenerContainerFactory factory) {
+				factory.getContainerProperties().setAuthExceptionRetryInterval(Duration.ofSeconds(1));
+			}
+			return bean;
 		}
 
 	}
