@@ -57,7 +57,7 @@ class ArchitectureTests {
 		Map.entry("commit", Set.of("", "ledger", "delivery")),
 		Map.entry("container", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry", "deadletter",
 				"settle", "commit")),
-		Map.entry("observe", Set.of("", "deadletter", "settle", "container")),
+		Map.entry("observe", Set.of("", "intake", "deadletter", "settle", "container")),
 		Map.entry("actuate", Set.of("", "deadletter", "settle", "container", "observe")),
 		Map.entry("autoconfigure", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry",
 				"deadletter", "settle", "commit", "container", "observe", "actuate"))

@@ -11,12 +11,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,6 +28,7 @@ import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.Intake;
+import io.queuestarter.intake.IntakeCounts;
 import io.queuestarter.settle.Outcomes;
 import io.queuestarter.settle.Settler;
 
@@ -55,9 +54,9 @@ public final class Queue {
 
 	private final List<QueueConsumer> consumers = new CopyOnWriteArrayList<>();
 
-	private final LongAdder lostToRetention = new LongAdder();
-
 	private final TopicLives topicLives;
+
+	private final StaticMembers staticMembers;
 
 	private final Set<String> seenTopics = ConcurrentHashMap.newKeySet();
 
@@ -72,9 +71,6 @@ public final class Queue {
 
 	/** Written by whoever finds the queue beyond help; reset when it starts. */
 	private volatile @Nullable Throwable failure;
-
-	/** Why members are not admitted to the group, by their static id. */
-	private final Map<String, QueueException> refused = new ConcurrentHashMap<>();
 
 	/** Written by the consumer threads; staleness is fine. */
 	private volatile @Nullable String pollProblem;
@@ -92,6 +88,7 @@ public final class Queue {
 		this.runtime = runtime;
 		this.engine = new QueueEngine(settings, group, runtime, this::run, this::raise, this::fail);
 		this.deadLetters = this.engine.deadLetters();
+		this.staticMembers = new StaticMembers(settings.id(), group, this::fail);
 		this.topicLives = new TopicLives(settings.id(), runtime::admin);
 	}
 
@@ -120,27 +117,8 @@ public final class Queue {
 		LOGGER.error("Queue '{}' stops; what it has not settled is delivered again: {}", id(), reason, error);
 	}
 
-	/** Another process has taken the place of a static member of this one. */
-	synchronized void fenced(String instanceId, KafkaException error) {
-		if (this.failure == null) {
-			fail(new QueueException("Another process has joined group '" + this.group + "' with group.instance.id '"
-					+ instanceId + "' of queue '" + id() + "'; give each process an id of its own", error));
-		}
-	}
-
-	/** Another process has the place of a static member of this one. */
-	void refused(String instanceId, KafkaException error) {
-		QueueException problem = new QueueException("Group '" + this.group + "' does not take queue '" + id()
-				+ "', since another process has its group.instance.id '" + instanceId
-				+ "'; it joins when that one has left or its session has ended", error);
-		if (this.refused.put(instanceId, problem) == null) {
-			LOGGER.error(problem.getMessage());
-		}
-	}
-
-	/** A static member is in the group, or asks no more. */
-	void noLongerRefused(String instanceId) {
-		this.refused.remove(instanceId);
+	StaticMembers staticMembers() {
+		return this.staticMembers;
 	}
 
 	TopicLives topicLives() {
@@ -159,7 +137,7 @@ public final class Queue {
 	/** The container begins to start. */
 	void starting() {
 		this.failure = null;
-		this.refused.clear();
+		this.staticMembers.starting();
 		this.seenTopics.clear();
 		this.engine.start();
 		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
@@ -209,10 +187,6 @@ public final class Queue {
 	void polled(Instant now) {
 		this.lastPoll = now;
 		this.pollProblem = null;
-	}
-
-	void lostToRetention(long records) {
-		this.lostToRetention.add(records);
 	}
 
 	void pollFailed(Exception error) {
@@ -295,7 +269,7 @@ public final class Queue {
 	 */
 	public @Nullable Throwable failure() {
 		Throwable current = this.failure;
-		return (current != null) ? current : this.refused.values().stream().findFirst().orElse(null);
+		return (current != null) ? current : this.staticMembers.problem();
 	}
 
 	/**
@@ -347,6 +321,14 @@ public final class Queue {
 	}
 
 	/**
+	 * What the consumers noticed of the records they polled.
+	 * @return the counters
+	 */
+	public IntakeCounts intakeCounts() {
+		return this.engine.intakeCounts();
+	}
+
+	/**
 	 * What became of the attempts so far.
 	 * @return the counters
 	 */
@@ -385,23 +367,6 @@ public final class Queue {
 	 */
 	public long deadLetterFailures() {
 		return (this.deadLetters != null) ? this.deadLetters.failures() : 0;
-	}
-
-	/**
-	 * Records taken in although a handler had been called with them before, as far as the
-	 * last commit of the partition's owner before tells.
-	 * @return the number
-	 */
-	public long redelivered() {
-		return this.engine.intakeCounts().redelivered();
-	}
-
-	/**
-	 * Records that retention deleted before this process fetched them.
-	 * @return the number
-	 */
-	public long lostToRetention() {
-		return this.lostToRetention.sum();
 	}
 
 	/**

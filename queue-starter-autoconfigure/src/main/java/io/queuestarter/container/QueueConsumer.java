@@ -1,23 +1,19 @@
 package io.queuestarter.container;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.UnknownTopicIdException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
-import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +24,6 @@ import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.ledger.AckedSet;
-import io.queuestarter.ledger.AckedSetCodec;
 
 /**
  * The queue's work on one Kafka consumer: intake, commits, and the life of its
@@ -47,12 +42,6 @@ final class QueueConsumer {
 
 	/** Time between two looks at running records while partitions are drained. */
 	private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-
-	/** Longest wait for the group's committed offsets, in one poll. */
-	private static final Duration COMMITTED_TIMEOUT = Duration.ofSeconds(5);
-
-	/** Time between two questions for the group's committed offsets. */
-	private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final Queue queue;
 
@@ -74,10 +63,7 @@ final class QueueConsumer {
 
 	private final PartitionViews views;
 
-	/** Assigned partitions that wait until their committed offset is known. */
-	private final Set<TopicPartition> unknown = new HashSet<>();
-
-	private long askedNanos;
+	private final CommittedOffsets committedOffsets;
 
 	QueueConsumer(Queue queue, Consumer<byte[], byte[]> consumer, TimeSource time, ConsumerSignal signal,
 			Intake intake) {
@@ -88,8 +74,10 @@ final class QueueConsumer {
 		this.intake = intake;
 		this.commits = new CommitLog(queue.settings().commitInterval().toNanos(), time.nanoTime());
 		this.views = new PartitionViews(consumer, intake, this.commits, queue, time);
+		this.committedOffsets = new CommittedOffsets(queue.id(), consumer, time);
 		this.lastCommit = new LastCommit(queue.id(), consumer);
-		this.retentionLoss = new RetentionLoss(queue.id(), consumer, intake, queue::lostToRetention, time.nanoTime());
+		this.retentionLoss = new RetentionLoss(queue.id(), consumer, intake, queue.intakeCounts()::lost,
+				time.nanoTime());
 		this.lives = new PartitionLives(queue.topicLives());
 	}
 
@@ -116,8 +104,9 @@ final class QueueConsumer {
 		long now = this.time.nanoTime();
 		this.lives.lookIfDue(now);
 		beginAnew(this.lives.renew());
-		if (!this.unknown.isEmpty() && now - this.askedNanos >= ASK_AGAIN_NANOS) {
-			begin(this.unknown);
+		List<TopicPartition> due = this.committedOffsets.due();
+		if (!due.isEmpty()) {
+			begin(due);
 		}
 		this.retentionLoss.lookIfDue(now);
 		this.intake.proceed();
@@ -145,7 +134,8 @@ final class QueueConsumer {
 
 	/** How long a poll may block. */
 	long pollNanos(long timeoutNanos) {
-		long slice = this.unknown.isEmpty() ? timeoutNanos : Math.min(timeoutNanos, ASK_AGAIN_NANOS);
+		long slice = this.committedOffsets.waiting().isEmpty() ? timeoutNanos
+				: Math.min(timeoutNanos, CommittedOffsets.ASK_AGAIN_NANOS);
 		if (hasUncommitted()) {
 			long due = this.commits.nanosUntilDue(this.time.nanoTime());
 			long interval = this.queue.settings().commitInterval().toNanos();
@@ -209,7 +199,7 @@ final class QueueConsumer {
 	/** Partitions that must not be fetched now. */
 	Set<TopicPartition> paused() {
 		Set<TopicPartition> paused = new HashSet<>(this.intake.paused());
-		paused.addAll(this.unknown);
+		paused.addAll(this.committedOffsets.waiting());
 		return paused;
 	}
 
@@ -221,21 +211,11 @@ final class QueueConsumer {
 		}
 	}
 
-	/**
-	 * Without an answer the partitions stay paused until there is one: to begin anyway
-	 * would be to forget, and with the next commit to overwrite, what is settled above
-	 * the watermark.
-	 */
-	private void begin(Collection<TopicPartition> waiting) {
-		List<TopicPartition> partitions = List.copyOf(waiting);
-		Map<TopicPartition, OffsetAndMetadata> committed = committed(partitions);
-		this.askedNanos = this.time.nanoTime();
+	private void begin(Collection<TopicPartition> partitions) {
+		Map<TopicPartition, OffsetAndMetadata> committed = this.committedOffsets.ask(partitions);
 		if (committed == null) {
-			this.unknown.addAll(partitions);
-			this.consumer.pause(partitions);
 			return;
 		}
-		partitions.forEach(this.unknown::remove);
 		long restored = 0;
 		for (TopicPartition partition : partitions) {
 			OffsetAndMetadata offset = committed.get(partition);
@@ -244,7 +224,7 @@ final class QueueConsumer {
 				this.intake.begin(partition, -1, AckedSet.EMPTY, -1);
 				continue;
 			}
-			AckedSet before = before(partition, offset);
+			AckedSet before = CommittedOffsets.read(partition, offset);
 			restored += before.settled().count();
 			this.intake.begin(partition, offset.offset(), before, offset.leaderEpoch().orElse(-1));
 		}
@@ -254,44 +234,10 @@ final class QueueConsumer {
 				restored);
 	}
 
-	/** A wake-up is meant for the poll around: put off until the answer is there. */
-	private @Nullable Map<TopicPartition, OffsetAndMetadata> committed(Collection<TopicPartition> partitions) {
-		boolean woken = false;
-		try {
-			while (true) {
-				try {
-					return this.consumer.committed(new HashSet<>(partitions), COMMITTED_TIMEOUT);
-				}
-				catch (WakeupException ex) {
-					woken = true;
-				}
-			}
-		}
-		catch (KafkaException ex) {
-			LOGGER.warn("Committed offsets of {} could not be read; queue '{}' holds the partitions and asks again: {}",
-					partitions, id(), ex.toString());
-			return null;
-		}
-		finally {
-			if (woken) {
-				this.consumer.wakeup();
-			}
-		}
-	}
-
-	private static AckedSet before(TopicPartition partition, OffsetAndMetadata committed) {
-		Optional<AckedSet> before = AckedSetCodec.decode(committed.offset(), committed.metadata());
-		if (before.isEmpty()) {
-			LOGGER.warn("Commit metadata of '{}' at {} ({} characters) was not written by a queue of this version and "
-					+ "is ignored", partition, committed.offset(), committed.metadata().length());
-		}
-		return before.orElse(AckedSet.EMPTY);
-	}
-
 	/** Gives up all partitions, before the consumer leaves its group. */
 	void leave() {
 		Collection<TopicPartition> partitions = this.intake.partitions();
-		this.unknown.clear();
+		this.committedOffsets.waiting().clear();
 		this.lastCommit.beforeLeaving(drain(partitions));
 		end(partitions);
 	}
@@ -306,7 +252,7 @@ final class QueueConsumer {
 	private void end(Collection<TopicPartition> partitions) {
 		partitions.forEach(this.commits::close);
 		this.lives.end(partitions);
-		this.unknown.removeAll(partitions);
+		this.committedOffsets.forget(partitions);
 	}
 
 	/**

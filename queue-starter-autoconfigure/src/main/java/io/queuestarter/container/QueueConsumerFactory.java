@@ -90,7 +90,7 @@ final class QueueConsumerFactory implements ConsumerFactory<byte[], byte[]> {
 			return this.queue.gate(this.bytes.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties));
 		}
 		properties.setProperty(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, instanceId);
-		return this.queue.gate(new StaticMember(this.queue, instanceId,
+		return this.queue.gate(new StaticMember(this.queue.staticMembers(), instanceId,
 				() -> this.bytes.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties))
 			.proxy());
 	}

@@ -32,7 +32,7 @@ final class StaticMember implements InvocationHandler {
 
 	private static final Duration PAUSE = Duration.ofSeconds(5);
 
-	private final Queue queue;
+	private final StaticMembers members;
 
 	private final String instanceId;
 
@@ -53,8 +53,8 @@ final class StaticMember implements InvocationHandler {
 
 	private long refusedNanos;
 
-	StaticMember(Queue queue, String instanceId, Supplier<Consumer<byte[], byte[]>> consumers) {
-		this.queue = queue;
+	StaticMember(StaticMembers members, String instanceId, Supplier<Consumer<byte[], byte[]>> consumers) {
+		this.members = members;
 		this.instanceId = instanceId;
 		this.consumers = consumers;
 		this.consumer = consumers.get();
@@ -78,7 +78,7 @@ final class StaticMember implements InvocationHandler {
 				return pass(method, this.subscription);
 			}
 			case "wakeup" -> this.signal.raise();
-			case "close" -> this.queue.noLongerRefused(this.instanceId);
+			case "close" -> this.members.noLongerRefused(this.instanceId);
 			default -> {
 				// Passed on as it is.
 			}
@@ -108,12 +108,12 @@ final class StaticMember implements InvocationHandler {
 		}
 		catch (FencedInstanceIdException ex) {
 			this.fenced = true;
-			this.queue.fenced(this.instanceId, ex);
+			this.members.fenced(this.instanceId, ex);
 		}
 		catch (UnreleasedInstanceIdException ex) {
 			this.refused = true;
 			this.refusedNanos = System.nanoTime();
-			this.queue.refused(this.instanceId, ex);
+			this.members.refused(this.instanceId, ex);
 		}
 		return ConsumerRecords.empty();
 	}
@@ -151,7 +151,7 @@ final class StaticMember implements InvocationHandler {
 
 		@Override
 		public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-			StaticMember.this.queue.noLongerRefused(StaticMember.this.instanceId);
+			StaticMember.this.members.noLongerRefused(StaticMember.this.instanceId);
 			this.delegate.onPartitionsAssigned(partitions);
 		}
 

@@ -10,8 +10,26 @@ public final class IntakeCounts {
 
 	private final LongAdder redelivered = new LongAdder();
 
+	private final LongAdder lostToRetention = new LongAdder();
+
 	void redelivered(int records) {
 		this.redelivered.add(records);
+	}
+
+	/**
+	 * Records were deleted before they were fetched.
+	 * @param records how many
+	 */
+	public void lost(long records) {
+		this.lostToRetention.add(records);
+	}
+
+	/**
+	 * Records that retention deleted before this process fetched them.
+	 * @return the number
+	 */
+	public long lostToRetention() {
+		return this.lostToRetention.sum();
 	}
 
 	/**

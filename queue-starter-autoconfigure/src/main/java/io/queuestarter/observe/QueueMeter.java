@@ -63,7 +63,7 @@ public enum QueueMeter {
 			(queue) -> queue.partitions().stream().filter(PartitionView::paused).count()),
 
 	/** Records taken in again that a handler had been called with before. */
-	REDELIVERED("redelivered", Kind.COUNTER, "records", Queue::redelivered),
+	REDELIVERED("redelivered", Kind.COUNTER, "records", (queue) -> queue.intakeCounts().redelivered()),
 
 	/** Failed attempts that another attempt follows. */
 	RETRIES("retries", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().retriedCount()),
@@ -78,7 +78,7 @@ public enum QueueMeter {
 	ABANDONED("abandoned", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().abandonedCount()),
 
 	/** Records that retention deleted before they were fetched. */
-	RETENTION_LOST("retention.lost", Kind.COUNTER, "records", Queue::lostToRetention),
+	RETENTION_LOST("retention.lost", Kind.COUNTER, "records", (queue) -> queue.intakeCounts().lostToRetention()),
 
 	/** Records that wait to be written to the dead-letter topic. */
 	DLQ_WAITING("dlq.waiting", Kind.GAUGE, "records", Queue::deadLettersWaiting),

@@ -72,7 +72,7 @@ class HeldRecordTests {
 			QueueApp second = trial.start();
 
 			trial.awaitAll(10);
-			assertThat(Trial.queue(second).redelivered()).isOne();
+			assertThat(Trial.queue(second).intakeCounts().redelivered()).isOne();
 			List<Journal.Run> again = trial.journal().started().stream().filter((run) -> run.app() == 1).toList();
 			assertThat(Journal.offsets(again)).containsExactly(0L);
 		}

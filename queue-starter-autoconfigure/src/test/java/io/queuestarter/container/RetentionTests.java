@@ -58,7 +58,7 @@ class RetentionTests {
 			assertThat(fetched).isBetween(50L, 3_900L);
 			trial.awaitCommitted(10_000);
 			assertThat(trial.journal().started()).hasSize((int) (6_000 + fetched));
-			assertThat(Trial.queue(app).lostToRetention()).isEqualTo(4_000 - fetched);
+			assertThat(Trial.queue(app).intakeCounts().lostToRetention()).isEqualTo(4_000 - fetched);
 			assertThat(warnings(output)).singleElement()
 				.satisfies((line) -> assertThat(line).contains("'" + trial.partition(0) + "'",
 						Long.toString(4_000 - fetched), "offsets " + fetched + " to 3999"));
@@ -72,7 +72,7 @@ class RetentionTests {
 			trial.send(2, 20);
 			try (QueueApp first = trial.start()) {
 				trial.awaitAll(20);
-				assertThat(Trial.queue(first).lostToRetention()).isZero();
+				assertThat(Trial.queue(first).intakeCounts().lostToRetention()).isZero();
 			}
 			trial.send(2, 200);
 			deleteBelow(trial, 60);
@@ -82,7 +82,7 @@ class RetentionTests {
 
 			trial.awaitCommitted(220);
 			assertThat(trial.journal().records()).isEqualTo(220 - 50);
-			assertThat(Trial.queue(app).lostToRetention()).isEqualTo(50);
+			assertThat(Trial.queue(app).intakeCounts().lostToRetention()).isEqualTo(50);
 			assertThat(warnings(output)).hasSize(1);
 		}
 	}
@@ -101,7 +101,7 @@ class RetentionTests {
 			try (QueueApp first = trial.start("kafka-queue.defaults.shutdown.drain-timeout=0")) {
 				trial.awaitHandled(19);
 				QueueApp.eventually().until(() -> !trial.metadata(0).isEmpty());
-				assertThat(Trial.queue(first).lostToRetention()).isZero();
+				assertThat(Trial.queue(first).intakeCounts().lostToRetention()).isZero();
 			}
 			hold.release();
 			trial.send(1, 20);
@@ -112,7 +112,7 @@ class RetentionTests {
 			QueueApp app = trial.start();
 
 			trial.awaitCommitted(40);
-			assertThat(Trial.queue(app).lostToRetention()).as("record 0, and 20 to 29").isEqualTo(11);
+			assertThat(Trial.queue(app).intakeCounts().lostToRetention()).as("record 0, and 20 to 29").isEqualTo(11);
 		}
 	}
 
@@ -122,7 +122,7 @@ class RetentionTests {
 			trial.send(1, 20);
 			try (QueueApp first = trial.start()) {
 				trial.awaitAll(20);
-				assertThat(Trial.queue(first).lostToRetention()).isZero();
+				assertThat(Trial.queue(first).intakeCounts().lostToRetention()).isZero();
 			}
 			trial.send(1, 20);
 			deleteBelow(trial, 40);
@@ -131,10 +131,10 @@ class RetentionTests {
 			QueueApp app = trial.start();
 
 			trial.awaitCommitted(40);
-			assertThat(Trial.queue(app).lostToRetention()).isEqualTo(20);
+			assertThat(Trial.queue(app).intakeCounts().lostToRetention()).isEqualTo(20);
 			trial.send(1, 5);
 			trial.awaitCommitted(45);
-			assertThat(Trial.queue(app).lostToRetention()).isEqualTo(20);
+			assertThat(Trial.queue(app).intakeCounts().lostToRetention()).isEqualTo(20);
 		}
 	}
 
