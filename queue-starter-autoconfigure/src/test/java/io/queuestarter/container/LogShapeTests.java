@@ -123,7 +123,7 @@ class LogShapeTests {
 			hold.release();
 			trial.start();
 
-			trial.awaitAll(11 - 6);
+			trial.awaitHandled(5);
 			trial.awaitCommitted(11);
 			assertThat(runsOf(trial, 1)).containsExactly(5L);
 		}
