@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.admin.Admin;
@@ -55,13 +56,18 @@ public final class BrokerProcess implements AutoCloseable {
 		return new BrokerProcess(folder, port);
 	}
 
+	/** Below those that connections get, so that it is free again after a kill. */
 	private static int freePort() {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
+		for (int attempt = 0; attempt < 100; attempt++) {
+			int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+			try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+				return socket.getLocalPort();
+			}
+			catch (IOException ex) {
+				// Taken; another one then.
+			}
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		throw new IllegalStateException("No free port");
 	}
 
 	/** Formats the data folder if it is new, and becomes a broker. */
@@ -104,7 +110,7 @@ public final class BrokerProcess implements AutoCloseable {
 	/** Creates a topic, once the broker answers. */
 	public void createTopic(String topic, int partitions) {
 		try (Admin admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap()))) {
-			Awaitility.await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> {
+			Awaitility.await().atMost(Duration.ofMinutes(3)).ignoreExceptions().until(() -> {
 				admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().get(30, TimeUnit.SECONDS);
 				return true;
 			});

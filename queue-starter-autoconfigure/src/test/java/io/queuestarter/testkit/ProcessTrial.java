@@ -164,7 +164,7 @@ public final class ProcessTrial implements AutoCloseable {
 
 	/** Awaits with the limit that all tests of processes use. */
 	public static ConditionFactory eventually() {
-		return Awaitility.await().atMost(Duration.ofSeconds(90)).pollInterval(Duration.ofMillis(100));
+		return Awaitility.await().atMost(Duration.ofMinutes(3)).pollInterval(Duration.ofMillis(100));
 	}
 
 	/** Waits until so many partitions are with the worker that started at a place. */
