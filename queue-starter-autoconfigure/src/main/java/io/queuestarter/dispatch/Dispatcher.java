@@ -169,7 +169,8 @@ public final class Dispatcher<T> {
 	}
 
 	/**
-	 * Gives back the slot of a run that ended without its worker.
+	 * Gives back the slot of a run that ended without its worker. That no worker could be
+	 * started for it is not told here: {@link #catchUp()} does.
 	 * @param slot the slot of a run that returned {@code false}, once
 	 */
 	public void release(int slot) {
@@ -182,7 +183,12 @@ public final class Dispatcher<T> {
 		finally {
 			this.lock.unlock();
 		}
-		start(start);
+		try {
+			start(start);
+		}
+		catch (Throwable ex) {
+			// The caller is in the middle of an answer or of a drain, to be carried out.
+		}
 	}
 
 	/**
