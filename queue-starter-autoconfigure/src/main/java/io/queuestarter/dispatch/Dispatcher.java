@@ -75,8 +75,9 @@ public final class Dispatcher<T> {
 	 * @param workers starts a worker; called with at most {@code maxInFlight} workers
 	 * alive
 	 * @param runner runs a task
-	 * @param roomListener told on a worker when the waiting tasks have come down to a low
-	 * mark, the common one or that of a queue; must be quick
+	 * @param roomListener told when the waiting tasks have come down to a low mark, the
+	 * common one or that of a queue, on a worker or by whoever closes a queue; must be
+	 * quick
 	 */
 	public Dispatcher(int maxInFlight, int lowMark, Executor workers, TaskRunner<T> runner, Runnable roomListener) {
 		if (maxInFlight < 1) {
@@ -117,8 +118,10 @@ public final class Dispatcher<T> {
 	 * @param queue the queue
 	 */
 	public void close(TaskQueue<T> queue) {
+		boolean room;
 		this.lock.lock();
 		try {
+			int before = this.waiting;
 			queue.closed = true;
 			count(queue, -queue.tasks.size());
 			queue.tasks.clear();
@@ -126,9 +129,13 @@ public final class Dispatcher<T> {
 				this.turn.remove(queue);
 				queue.inTurn = false;
 			}
+			room = before > this.lowMark && this.waiting <= this.lowMark;
 		}
 		finally {
 			this.lock.unlock();
+		}
+		if (room) {
+			this.roomListener.run();
 		}
 	}
 

@@ -142,6 +142,19 @@ class DispatcherTests {
 	}
 
 	@Test
+	void closedQueueThatLeavesRoomIsTold() {
+		Dispatcher<String> dispatcher = dispatcher(1, 2);
+		TaskQueue<String> closed = dispatcher.open(0);
+		dispatcher.submit(closed, List.of("a", "b", "c"));
+		dispatcher.submit(dispatcher.open(0), List.of("d", "e"));
+		List<Integer> toldAt = recordTold(dispatcher);
+
+		dispatcher.close(closed);
+
+		assertThat(toldAt).containsExactly(2);
+	}
+
+	@Test
 	void closedQueueDropsWhatWaitsAndWhatComes() {
 		Dispatcher<String> dispatcher = dispatcher(1, 0);
 		TaskQueue<String> closed = dispatcher.open(0);
