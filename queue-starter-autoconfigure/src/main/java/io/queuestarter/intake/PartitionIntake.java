@@ -138,6 +138,9 @@ final class PartitionIntake {
 		if (redelivered > 0) {
 			this.counts.redelivered(redelivered);
 		}
+		// Over restored records, so that the one behind them holds the head once it is
+		// dispatched, and its settlement is told.
+		ledger.advance();
 		return admitted;
 	}
 

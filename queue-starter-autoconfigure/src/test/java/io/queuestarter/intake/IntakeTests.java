@@ -274,6 +274,20 @@ class IntakeTests {
 	}
 
 	@Test
+	void recordBehindRestoredOffsetsHoldsTheHeadAtOnce() {
+		Fixture fixture = new Fixture().window(2);
+		Intake intake = fixture.intake();
+		intake.begin(P0, 0, settled(0, 4), -1);
+		poll(intake, Records.range(P0, 0, 10));
+		assertThat(ledger(intake, P0).watermark()).isEqualTo(5);
+		int before = fixture.told;
+
+		fixture.handle(1);
+
+		assertThat(fixture.told).isGreaterThan(before);
+	}
+
+	@Test
 	void restoredOffsetsTakeNoRoomAmongTheWaiting() {
 		Fixture fixture = new Fixture().records(2).window(100);
 		Intake intake = fixture.intake();
