@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * nobody waits shortens the next wait. <em>Thread-safe</em>; one thread may wait at a
  * time.
  */
-final class ConsumerSignal {
+class ConsumerSignal {
 
 	private volatile @Nullable Thread waiter;
 

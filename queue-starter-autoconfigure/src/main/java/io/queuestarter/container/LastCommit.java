@@ -15,6 +15,8 @@ import org.apache.kafka.common.errors.WakeupException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.queuestarter.delivery.TimeSource;
+
 /**
  * Makes the commit of partitions that are given up, within a limit. <em>Consumer thread
  * only.</em>
@@ -43,11 +45,14 @@ final class LastCommit {
 
 	private final Consumer<?, ?> consumer;
 
+	private final TimeSource time;
+
 	private final Map<TopicPartition, OffsetAndMetadata> open = new HashMap<>();
 
-	LastCommit(String queue, Consumer<?, ?> consumer) {
+	LastCommit(String queue, Consumer<?, ?> consumer, TimeSource time) {
 		this.queue = queue;
 		this.consumer = consumer;
+		this.time = time;
 	}
 
 	/** Commits outside of a poll, before the consumer leaves its group. */
@@ -79,7 +84,7 @@ final class LastCommit {
 
 	/** Answers whether a wake-up was put off. */
 	private boolean commit(Map<TopicPartition, OffsetAndMetadata> offsets, boolean leaving) {
-		long start = System.nanoTime();
+		long start = this.time.nanoTime();
 		boolean woken = false;
 		int attempts = 0;
 		while (!offsets.isEmpty()) {
@@ -92,7 +97,7 @@ final class LastCommit {
 			}
 			catch (RetriableException | RebalanceInProgressException ex) {
 				attempts++;
-				if (System.nanoTime() - start > LIMIT.toNanos() || (!leaving && attempts == ATTEMPTS_WITHIN_POLL)) {
+				if (this.time.nanoTime() - start > LIMIT.toNanos() || (!leaving && attempts == ATTEMPTS_WITHIN_POLL)) {
 					failed(offsets, ex);
 					return woken;
 				}

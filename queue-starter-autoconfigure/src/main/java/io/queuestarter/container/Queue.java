@@ -147,12 +147,15 @@ public final class Queue {
 
 	/** Makes the consumer that the container uses of the one that Kafka made. */
 	Consumer<byte[], byte[]> gate(Consumer<byte[], byte[]> consumer) {
-		ConsumerSignal signal = new ConsumerSignal();
+		return new ConsumerGate(consumer, add(consumer, new ConsumerSignal()), this::pollFailed).proxy();
+	}
+
+	QueueConsumer add(Consumer<byte[], byte[]> consumer, ConsumerSignal signal) {
 		Intake intake = new Intake(this.settings.limits(), this.engine.dispatcher(), this.engine.bytes(),
 				this.engine.intakeCounts(), this.runtime.time(), signal::raise);
 		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
 		this.consumers.add(queueConsumer);
-		return new ConsumerGate(consumer, queueConsumer, this::pollFailed).proxy();
+		return queueConsumer;
 	}
 
 	void closed(QueueConsumer consumer) {

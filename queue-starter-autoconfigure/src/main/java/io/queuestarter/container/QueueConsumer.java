@@ -75,7 +75,7 @@ final class QueueConsumer {
 		this.commits = new CommitLog(queue.settings().commitInterval().toNanos(), time.nanoTime());
 		this.views = new PartitionViews(consumer, intake, this.commits, queue, time);
 		this.committedOffsets = new CommittedOffsets(queue.id(), consumer, time);
-		this.lastCommit = new LastCommit(queue.id(), consumer);
+		this.lastCommit = new LastCommit(queue.id(), consumer, time);
 		this.retentionLoss = new RetentionLoss(queue.id(), consumer, intake, queue.intakeCounts()::lost,
 				time.nanoTime());
 		this.lives = new PartitionLives(queue.topicLives());

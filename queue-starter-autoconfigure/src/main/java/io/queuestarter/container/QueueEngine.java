@@ -67,8 +67,8 @@ final class QueueEngine {
 			Runnable roomListener, Consumer<Throwable> fatal) {
 		this.settings = settings;
 		this.runtime = runtime;
-		this.workers = WorkerThreads.of(settings.id(), settings.workers());
-		this.standstill = new Standstill(runtime.time());
+		this.workers = runtime.workers(settings);
+		this.standstill = new Standstill(runtime.time(), this.workers);
 		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
 				this.workers, (delivery, slot) -> {
 					this.standstill.hold();

@@ -48,7 +48,9 @@ public final class QueueRuntime implements AutoCloseable {
 
 	private final TimeSource time;
 
-	private final ScheduledThreadPoolExecutor timer;
+	private final ScheduledExecutorService timer;
+
+	private final Function<QueueSettings, WorkerThreads> workers;
 
 	private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
 
@@ -69,17 +71,30 @@ public final class QueueRuntime implements AutoCloseable {
 	 */
 	public QueueRuntime(TimeSource time, Map<String, Object> consumerProperties, Map<String, Object> producerProperties,
 			Function<QueueSettings, DeadLetterTopics> topics) {
+		this(time, newTimer(), (settings) -> WorkerThreads.of(settings.id(), settings.workers()), consumerProperties,
+				producerProperties, topics);
+	}
+
+	QueueRuntime(TimeSource time, ScheduledExecutorService timer, Function<QueueSettings, WorkerThreads> workers,
+			Map<String, Object> consumerProperties, Map<String, Object> producerProperties,
+			Function<QueueSettings, DeadLetterTopics> topics) {
 		this.time = time;
+		this.timer = timer;
+		this.workers = workers;
 		this.topics = topics;
 		this.adminProperties = admin(consumerProperties);
-		this.timer = new ScheduledThreadPoolExecutor(1, (task) -> {
+		this.producers = new DefaultKafkaProducerFactory<>(deadLetterProducer(consumerProperties, producerProperties),
+				new ByteArraySerializer(), new ByteArraySerializer());
+	}
+
+	private static ScheduledExecutorService newTimer() {
+		ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
 			Thread thread = new Thread(task, "queue-timer");
 			thread.setDaemon(true);
 			return thread;
 		});
-		this.timer.setRemoveOnCancelPolicy(true);
-		this.producers = new DefaultKafkaProducerFactory<>(deadLetterProducer(consumerProperties, producerProperties),
-				new ByteArraySerializer(), new ByteArraySerializer());
+		timer.setRemoveOnCancelPolicy(true);
+		return timer;
 	}
 
 	TimeSource time() {
@@ -101,6 +116,10 @@ public final class QueueRuntime implements AutoCloseable {
 			this.admin = current;
 		}
 		return current;
+	}
+
+	WorkerThreads workers(QueueSettings settings) {
+		return this.workers.apply(settings);
 	}
 
 	/**

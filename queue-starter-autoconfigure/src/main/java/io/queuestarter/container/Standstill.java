@@ -1,7 +1,6 @@
 package io.queuestarter.container;
 
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 import io.queuestarter.delivery.TimeSource;
 
@@ -29,6 +28,8 @@ final class Standstill {
 
 	private final TimeSource time;
 
+	private final WorkerThreads workers;
+
 	private volatile long lastTick;
 
 	private volatile long heldUntil;
@@ -36,8 +37,9 @@ final class Standstill {
 	/** The last tick before a standstill that workers have held for. */
 	private volatile long heldFor;
 
-	Standstill(TimeSource time) {
+	Standstill(TimeSource time, WorkerThreads workers) {
 		this.time = time;
+		this.workers = workers;
 		restart();
 	}
 
@@ -71,11 +73,7 @@ final class Standstill {
 		if (nanos <= 0) {
 			return;
 		}
-		long end = this.time.nanoTime() + nanos;
-		while (nanos > 0 && !Thread.currentThread().isInterrupted()) {
-			LockSupport.parkNanos(this, nanos);
-			nanos = end - this.time.nanoTime();
-		}
+		this.workers.pause(nanos);
 		this.heldFor = tick;
 	}
 

@@ -5,6 +5,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
@@ -18,10 +20,13 @@ final class WorkerThreads implements Executor, AutoCloseable {
 
 	private final Executor delegate;
 
+	private final LongConsumer pause;
+
 	private final Runnable close;
 
-	private WorkerThreads(Executor delegate, Runnable close) {
+	WorkerThreads(Executor delegate, LongConsumer pause, Runnable close) {
 		this.delegate = delegate;
+		this.pause = pause;
 		this.close = close;
 	}
 
@@ -30,7 +35,7 @@ final class WorkerThreads implements Executor, AutoCloseable {
 		if (workers.virtual()) {
 			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(prefix);
 			executor.setVirtualThreads(true);
-			return new WorkerThreads(executor, executor::close);
+			return new WorkerThreads(executor, WorkerThreads::park, executor::close);
 		}
 		AtomicInteger count = new AtomicInteger();
 		// At most maxInFlight workers exist at one time, so the queue holds next to
@@ -42,12 +47,24 @@ final class WorkerThreads implements Executor, AutoCloseable {
 					return thread;
 				});
 		pool.allowCoreThreadTimeOut(true);
-		return new WorkerThreads(pool, pool::shutdownNow);
+		return new WorkerThreads(pool, WorkerThreads::park, pool::shutdownNow);
 	}
 
 	@Override
 	public void execute(Runnable worker) {
 		this.delegate.execute(worker);
+	}
+
+	private static void park(long nanos) {
+		long end = System.nanoTime() + nanos;
+		for (long left = nanos; left > 0 && !Thread.currentThread().isInterrupted(); left = end - System.nanoTime()) {
+			LockSupport.parkNanos(left);
+		}
+	}
+
+	/** Lets the calling worker wait, unless it is interrupted. */
+	void pause(long nanos) {
+		this.pause.accept(nanos);
 	}
 
 	@Override
