@@ -53,7 +53,10 @@ public final class ManualTimer extends AbstractExecutorService implements Schedu
 		if (this.shutdown) {
 			throw new RejectedExecutionException("Shut down");
 		}
-		Task task = new Task(command, this.clock.nanoTime() + unit.toNanos(delay));
+		return add(new Task(command, this.clock.nanoTime() + unit.toNanos(delay), 0));
+	}
+
+	private Task add(Task task) {
 		this.tasks.add(task);
 		return task;
 	}
@@ -75,7 +78,7 @@ public final class ManualTimer extends AbstractExecutorService implements Schedu
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable command, long initialDelay, long delay, TimeUnit unit) {
-		throw new UnsupportedOperationException();
+		return add(new Task(command, this.clock.nanoTime() + unit.toNanos(initialDelay), unit.toNanos(delay)));
 	}
 
 	@Override
@@ -108,11 +111,25 @@ public final class ManualTimer extends AbstractExecutorService implements Schedu
 
 	private final class Task extends FutureTask<Void> implements ScheduledFuture<Void> {
 
-		private final long dueNanos;
+		private final long periodNanos;
 
-		Task(Runnable command, long dueNanos) {
+		private long dueNanos;
+
+		Task(Runnable command, long dueNanos, long periodNanos) {
 			super(command, null);
 			this.dueNanos = dueNanos;
+			this.periodNanos = periodNanos;
+		}
+
+		@Override
+		public void run() {
+			if (this.periodNanos == 0) {
+				super.run();
+			}
+			else if (runAndReset()) {
+				this.dueNanos = ManualTimer.this.clock.nanoTime() + this.periodNanos;
+				add(this);
+			}
 		}
 
 		@Override

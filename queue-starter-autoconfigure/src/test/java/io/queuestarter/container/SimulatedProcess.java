@@ -1,0 +1,196 @@
+package io.queuestarter.container;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+import org.mockito.Mockito;
+import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.MessageListenerContainer;
+
+import io.queuestarter.delivery.Assignment;
+import io.queuestarter.delivery.Attempt;
+import io.queuestarter.handler.HandlerRunner;
+import io.queuestarter.handler.PartDecoder;
+import io.queuestarter.handler.RecordDecoder;
+import io.queuestarter.testkit.ManualTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One process of the simulation: a real queue whose workers run and whose handlers answer
+ * when the simulation says so.
+ */
+final class SimulatedProcess {
+
+	private static final MessageListenerContainer CONTAINER = Mockito.mock();
+
+	private static final Consumer<?, ?> CONSUMER = Mockito.mock();
+
+	private final Simulation simulation;
+
+	private final ManualTimer timer;
+
+	private final Queue queue;
+
+	private final ArrayDeque<Runnable> workers = new ArrayDeque<>();
+
+	private final List<Call> calls = new ArrayList<>();
+
+	/** Calls that were answered, to be answered once more. */
+	private final ArrayDeque<Call> answered = new ArrayDeque<>();
+
+	final List<SimulatedMember> members = new ArrayList<>();
+
+	SimulatedProcess(Simulation simulation, QueueSettings settings) {
+		this.simulation = simulation;
+		this.timer = new ManualTimer(simulation.clock());
+		QueueRuntime runtime = new QueueRuntime(simulation.clock(), this.timer,
+				(ignored) -> new WorkerThreads(this::startWorker, () -> {
+				}), Map.of(), Map.of(), (ignored) -> (source, topic) -> {
+				});
+		this.queue = new Queue(settings, "group", List.of("orders"), runtime);
+		PartDecoder bytes = PartDecoder.single("value", new ByteArrayDeserializer());
+		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment,
+				consumer) -> handle((Attempt) Objects.requireNonNull(acknowledgment));
+		this.queue.bind(new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, "group",
+				this.queue.settler(), simulation.clock(), settings.timeout().toNanos()), CONTAINER);
+		this.queue.starting();
+	}
+
+	Queue queue() {
+		return this.queue;
+	}
+
+	private void startWorker(Runnable worker) {
+		if (this.simulation.fails(1)) {
+			throw new RejectedExecutionException("No thread");
+		}
+		this.workers.add(worker);
+	}
+
+	void runWorker() {
+		Runnable worker = this.workers.poll();
+		if (worker != null) {
+			attempt(worker);
+		}
+	}
+
+	/** A refused thread is told to whoever needs it, a handler for instance. */
+	private static void attempt(Runnable action) {
+		try {
+			action.run();
+		}
+		catch (RejectedExecutionException ex) {
+			// Made up for by the dispatcher's catching up.
+		}
+	}
+
+	void runTimer() {
+		this.timer.runDue();
+	}
+
+	/** Two consumers may believe to own a partition, one of them wrongly. */
+	private @Nullable Ownership owner(Assignment assignment) {
+		for (SimulatedMember member : this.members) {
+			Ownership ownership = member.ownership(assignment);
+			if (ownership != null && !ownership.ended) {
+				return ownership;
+			}
+		}
+		return null;
+	}
+
+	private void handle(Attempt attempt) {
+		Ownership ownership = owner(attempt.delivery().assignment());
+		assertThat(ownership).as("Owner of %s, which is handled", attempt).isNotNull();
+		ownership.delivers(attempt.delivery().offset(), attempt.attempt());
+		Call call = new Call(attempt, ownership);
+		int choice = this.simulation.upTo(100);
+		if (choice <= 15) {
+			call.succeeds();
+			this.simulation.note("%s succeeds in generation %s", attempt, ownership.generation);
+		}
+		else if (this.simulation.fails(8)) {
+			this.simulation.note("%s throws in generation %s", attempt, ownership.generation);
+			throw new IllegalStateException("Fails");
+		}
+		else {
+			this.simulation.note("%s begins in generation %s", attempt, ownership.generation);
+			attempt.awaitAnswer();
+			this.calls.add(call);
+		}
+	}
+
+	/** Some open call is answered, or one that was answered before. */
+	void answer() {
+		if (!this.answered.isEmpty() && this.simulation.fails(10)) {
+			Call late = this.answered.remove();
+			attempt(this.simulation.happens(50) ? late.attempt::ack : () -> late.attempt.reject("late"));
+		}
+		if (this.calls.isEmpty()) {
+			return;
+		}
+		int index = this.simulation.happens(30) ? 0 : this.simulation.upTo(this.calls.size()) - 1;
+		Call call = this.calls.remove(index);
+		if (this.answered.size() < 20) {
+			this.answered.add(call);
+		}
+		Attempt attempt = call.attempt;
+		if (this.simulation.fails(12)) {
+			Duration delay = Duration.ofMillis(this.simulation.upTo(500) - 1);
+			this.simulation.note("%s is to be retried after %s", attempt, delay);
+			attempt(() -> attempt.retryAfter(delay));
+		}
+		else {
+			this.simulation.note("%s succeeds in generation %s, cancelled %s", attempt, call.ownership.generation,
+					attempt.isCancelled());
+			call.succeeds();
+			attempt(attempt::ack);
+		}
+	}
+
+	void check() {
+		assertThat(this.queue.failure()).isNull();
+		assertThat(this.queue.inFlight()).isLessThanOrEqualTo(this.queue.settings().workers().maxInFlight());
+	}
+
+	void checkIdle() {
+		Map<String, Long> held = new HashMap<>();
+		held.put("bytes", this.queue.bufferedBytes());
+		held.put("waiting", (long) this.queue.buffered());
+		held.put("in flight", (long) this.queue.inFlight());
+		held.put("retries", (long) this.queue.retryWaiting());
+		assertThat(held.values()).as("%s", held).containsOnly(0L);
+	}
+
+	/** One call of a handler whose answer is still to come. */
+	private static final class Call {
+
+		private final Attempt attempt;
+
+		private final Ownership ownership;
+
+		Call(Attempt attempt, Ownership ownership) {
+			this.attempt = attempt;
+			this.ownership = ownership;
+		}
+
+		/** The model settles the record if this answer counts. */
+		void succeeds() {
+			if (!this.attempt.isCancelled() && !this.ownership.ended) {
+				this.ownership.settles(this.attempt.record());
+			}
+		}
+
+	}
+
+}
