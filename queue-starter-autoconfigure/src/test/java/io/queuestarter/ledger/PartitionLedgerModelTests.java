@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.queuestarter.testkit.Effort;
 import io.queuestarter.testkit.Seeds;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PartitionLedgerModelTests {
 
-	private static final int STEPS = 200_000;
+	private static final int STEPS = Effort.of(200_000, 20_000_000);
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 7, 64, 100, 129, 1000 })
