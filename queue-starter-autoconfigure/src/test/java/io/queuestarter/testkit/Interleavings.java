@@ -9,9 +9,9 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
  */
 public final class Interleavings {
 
-	private static final int SCENARIOS = Effort.of(10, 200);
+	private static final int SCENARIOS = Effort.of(5, 200);
 
-	private static final int INVOCATIONS = Effort.of(300, 10_000);
+	private static final int INVOCATIONS = Effort.of(200, 10_000);
 
 	private static final int THREADS = 3;
 
