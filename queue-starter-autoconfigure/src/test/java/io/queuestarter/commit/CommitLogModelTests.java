@@ -1,6 +1,7 @@
 package io.queuestarter.commit;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -117,7 +118,7 @@ class CommitLogModelTests {
 			ByteBudget budget = new ByteBudget(1 << 20, () -> {
 			});
 			Assignment assignment = new Assignment(partition,
-					new PartitionLedger<>(20, (committed != null) ? committed.offset() : -1, OffsetRanges.EMPTY),
+					new PartitionLedger<>(20, (committed != null) ? committed.offset() : -1, OffsetRanges.EMPTY), 0, -1,
 					this.dispatcher.open(0), budget, budget, () -> {
 					});
 			this.owned.put(partition, assignment);
@@ -164,7 +165,7 @@ class CommitLogModelTests {
 			}
 			this.inFlight = null;
 			if (this.random.nextInt(3) == 0) {
-				this.log.failed();
+				this.log.failed(Instant.EPOCH);
 				this.repeat = true;
 				this.failures++;
 				return;

@@ -10,6 +10,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.container.SimulatedLog.Entry;
+import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
 
@@ -65,7 +66,7 @@ final class Ownership {
 
 	/** The only places that know what a commit says. */
 	static OffsetRanges settledAbove(OffsetAndMetadata committed) {
-		return AckedSetCodec.decode(committed.offset(), committed.metadata()).orElse(OffsetRanges.EMPTY);
+		return AckedSetCodec.decode(committed.offset(), committed.metadata()).orElse(AckedSet.EMPTY).settled();
 	}
 
 	static long reach(OffsetAndMetadata committed) {

@@ -59,7 +59,8 @@ final class SimulatedMember {
 		this.simulation = simulation;
 		this.kafka = new SimulatedConsumer(name, simulation, this::checkPaused);
 		this.queue = queue.add(this.kafka.proxy(), this.signal);
-		this.gate = new ConsumerGate(this.kafka.proxy(), this.queue);
+		this.gate = new ConsumerGate(this.kafka.proxy(), this.queue, (error) -> {
+		});
 		this.consumer = this.gate.proxy();
 		subscribe();
 	}

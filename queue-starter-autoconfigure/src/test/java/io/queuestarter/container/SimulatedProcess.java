@@ -54,7 +54,8 @@ final class SimulatedProcess {
 		this.simulation = simulation;
 		this.timer = new ManualTimer(simulation.clock());
 		QueueRuntime runtime = new QueueRuntime(simulation.clock(), this.timer,
-				(ignored) -> new WorkerThreads(this::startWorker, () -> {
+				(ignored) -> new WorkerThreads(this::startWorker, (nanos) -> {
+				}, () -> {
 				}), Map.of(), Map.of(), (ignored) -> (source, topic) -> {
 				});
 		this.queue = new Queue(settings, "group", List.of("orders"), runtime);

@@ -20,8 +20,9 @@ class StandstillTests {
 
 	private final List<Long> paused = new ArrayList<>();
 
-	private final Standstill standstill = new Standstill(this.clock, new WorkerThreads(Runnable::run, this.paused::add, () -> {
-	}));
+	private final Standstill standstill = new Standstill(this.clock,
+			new WorkerThreads(Runnable::run, this.paused::add, () -> {
+			}));
 
 	@Test
 	void nothingIsHeldWhileTicksCome() {
