@@ -111,6 +111,9 @@ final class SimulatedConsumer implements InvocationHandler {
 				Long position = this.positions.get((TopicPartition) Objects.requireNonNull(first));
 				return (position != null) ? OptionalLong.of(log(first).end - position) : OptionalLong.empty();
 			}
+			case "metrics" -> {
+				return Map.of();
+			}
 			case "committed" -> {
 				return committed((Set<TopicPartition>) Objects.requireNonNull(first));
 			}

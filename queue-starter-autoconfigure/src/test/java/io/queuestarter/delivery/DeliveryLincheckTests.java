@@ -16,7 +16,7 @@ import io.queuestarter.testkit.Records;
  * Start, answer, back-off and loss of one record meet: each takes effect as if alone, and
  * what is held for the record is given back once.
  */
-@Tag("threads")
+@Tag("lincheck")
 class DeliveryLincheckTests {
 
 	@Test

@@ -14,7 +14,7 @@ import io.queuestarter.testkit.Interleavings;
  * Tasks are submitted while workers come and go and a slot is given back: whatever the
  * schedule, each task runs once, and none is left without a worker.
  */
-@Tag("threads")
+@Tag("lincheck")
 class DispatcherLincheckTests {
 
 	@Test

@@ -14,7 +14,7 @@ import io.queuestarter.testkit.Interleavings;
  * watermark is that of some order of the settlements, and the consumer thread is told
  * whenever it would otherwise sleep although the watermark can move.
  */
-@Tag("threads")
+@Tag("lincheck")
 class PartitionLedgerLincheckTests {
 
 	@Test
