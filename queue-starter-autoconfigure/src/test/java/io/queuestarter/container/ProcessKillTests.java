@@ -39,11 +39,12 @@ class ProcessKillTests {
 				trial.fault("kill " + kill);
 				worker.jvm().kill();
 			}
-			start(trial).awaitEnd();
+			int last = start(trial).awaitEnd().number();
 
 			Deliveries deliveries = trial.awaitAll();
 
 			assertThat(deliveries.violations()).isEmpty();
+			checkMeter(deliveries, last);
 			for (ProcessTrial.Fault kill : trial.faults()) {
 				List<Deliveries.Takeover> takeovers = trial.takeovers(deliveries, kill);
 				assertThat(takeovers).as("assignments after %s", kill.what()).hasSize(PARTITIONS);
@@ -51,6 +52,19 @@ class ProcessKillTests {
 					.allSatisfy((takeover) -> assertThat(takeover.beyond()).as(takeover.toString()).isEmpty());
 			}
 		}
+	}
+
+	/** The broker may have a commit whose answer died with its process. */
+	private static void checkMeter(Deliveries deliveries, int process) {
+		long told = 0;
+		long bound = 0;
+		for (Deliveries.Takeover takeover : deliveries.takeovers()) {
+			if (takeover.process() == process) {
+				told += takeover.toldRedelivered();
+				bound += takeover.bound();
+			}
+		}
+		assertThat(deliveries.counted(process)).as("redelivered, by the meter").isBetween(told, bound);
 	}
 
 	private static ProcessTrial.WorkerProcess start(ProcessTrial trial) {

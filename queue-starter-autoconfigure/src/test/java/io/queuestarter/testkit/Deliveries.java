@@ -11,6 +11,8 @@ import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.ledger.AckedSet;
+import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
 
 /**
@@ -22,6 +24,8 @@ import io.queuestarter.ledger.OffsetRanges;
  * flight, or settled since that commit.
  */
 public final class Deliveries {
+
+	private final Map<Integer, Long> counted = new HashMap<>();
 
 	private final Map<Integer, Set<Long>> started = new HashMap<>();
 
@@ -62,6 +66,7 @@ public final class Deliveries {
 			case COMMITTING -> this.committing.put(List.of(line.process(), line.partition()), line.micros());
 			case COMMITTED -> commit(line);
 			case ASSIGNED -> assign(line);
+			case COUNTED -> this.counted.put(line.process(), line.offset());
 			case REVOKED -> this.current.getOrDefault(line.process(), new HashMap<>()).remove(line.partition());
 		}
 	}
@@ -76,6 +81,7 @@ public final class Deliveries {
 		}
 		else if (!offsets(this.started, line.partition()).add(line.offset())) {
 			takeover.redelivered.add(line.offset());
+			takeover.toldRedelivered += takeover.told.remove(line.offset()) ? 1 : 0;
 			if (!takeover.inFlight.remove(line.offset()) && !takeover.uncommitted.remove(line.offset())) {
 				takeover.beyond.add(line.offset());
 			}
@@ -119,10 +125,21 @@ public final class Deliveries {
 				(over.contains(offset) ? takeover.uncommitted : takeover.inFlight).add(offset);
 			}
 		}
+		if (commit != null) {
+			long begun = AckedSetCodec.decode(commit.offset(), commit.text()).orElse(AckedSet.EMPTY).begun();
+			takeover.told.addAll(takeover.uncommitted);
+			takeover.told.addAll(takeover.inFlight);
+			takeover.told.removeIf((offset) -> offset >= begun);
+		}
 		takeover.bound = takeover.uncommitted.size() + takeover.inFlight.size();
 		this.current.computeIfAbsent(line.process(), (key) -> new HashMap<>()).put(line.partition(), takeover);
 		this.owners.put(line.partition(), takeover);
 		this.takeovers.add(takeover);
+	}
+
+	/** Value of the meter of redelivered records of a process, as it noted it last. */
+	public long counted(int process) {
+		return this.counted.getOrDefault(process, 0L);
 	}
 
 	private @Nullable Takeover takeover(DiskJournal.Line line) {
@@ -187,6 +204,11 @@ public final class Deliveries {
 
 		private final List<Long> beyond = new ArrayList<>();
 
+		/** Those in flight or uncommitted that the last commit told of as begun. */
+		private final Set<Long> told = new TreeSet<>();
+
+		private int toldRedelivered;
+
 		private int bound;
 
 		Takeover(int process, int partition, long micros) {
@@ -218,6 +240,11 @@ public final class Deliveries {
 		/** Offsets that the process started, and some process before it. */
 		public List<Long> redelivered() {
 			return this.redelivered;
+		}
+
+		/** How many of them the last commit told of as begun. */
+		public int toldRedelivered() {
+			return this.toldRedelivered;
 		}
 
 		/** Those among them that the bound does not allow. */

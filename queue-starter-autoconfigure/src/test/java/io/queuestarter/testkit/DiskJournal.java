@@ -94,7 +94,10 @@ public final class DiskJournal implements AutoCloseable {
 		ASSIGNED,
 
 		/** The partition was revoked from the process, or lost. */
-		REVOKED
+		REVOKED,
+
+		/** The meter of redelivered records changed; the offset is its value. */
+		COUNTED
 
 	}
 

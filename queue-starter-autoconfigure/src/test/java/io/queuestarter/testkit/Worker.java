@@ -14,6 +14,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -25,6 +26,7 @@ import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 
 import io.queuestarter.QueueListener;
 import io.queuestarter.autoconfigure.KafkaQueueAutoConfiguration;
+import io.queuestarter.container.Queues;
 
 /**
  * An application of one queue that keeps a {@link DiskJournal}, to be run in a JVM of its
@@ -51,9 +53,10 @@ public class Worker {
 
 	@Bean
 	@SuppressWarnings("unchecked")
-	static DefaultKafkaConsumerFactoryCustomizer tap(DiskJournal journal, @Value("${topic}") String topic) {
+	static DefaultKafkaConsumerFactoryCustomizer tap(DiskJournal journal, @Value("${topic}") String topic,
+			ObjectProvider<Queues> queues) {
 		return (factory) -> ((DefaultKafkaConsumerFactory<Object, Object>) factory)
-			.addPostProcessor((consumer) -> ConsumerTap.tap(consumer, new JournalTap(journal, topic)));
+			.addPostProcessor((consumer) -> ConsumerTap.tap(consumer, new JournalTap(journal, topic, queues)));
 	}
 
 	/**
@@ -93,9 +96,14 @@ public class Worker {
 
 		private final String topic;
 
-		JournalTap(DiskJournal journal, String topic) {
+		private final ObjectProvider<Queues> queues;
+
+		private long redelivered;
+
+		JournalTap(DiskJournal journal, String topic, ObjectProvider<Queues> queues) {
 			this.journal = journal;
 			this.topic = topic;
+			this.queues = queues;
 		}
 
 		@Override
@@ -107,6 +115,7 @@ public class Worker {
 						call.replace(ConsumerRebalanceListener.class, new JournalListener(this, listener));
 					}
 				}
+				case "poll" -> count();
 				case "commitAsync" -> {
 					OffsetCommitCallback callback = call.argument(OffsetCommitCallback.class);
 					Map<TopicPartition, OffsetAndMetadata> offsets = committing(call);
@@ -129,6 +138,16 @@ public class Worker {
 				}
 			}
 			return call.proceed();
+		}
+
+		private void count() {
+			this.queues.getObject().find("worker").ifPresent((queue) -> {
+				long current = queue.intakeCounts().redelivered();
+				if (current != this.redelivered) {
+					this.redelivered = current;
+					this.journal.note(DiskJournal.Event.COUNTED, -1, current, "");
+				}
+			});
 		}
 
 		@SuppressWarnings("unchecked")
