@@ -48,7 +48,7 @@ public final class DeliveryRaces {
 		ByteBudget budget = new ByteBudget(100, () -> {
 		});
 		Assignment assignment = new Assignment(new TopicPartition("orders", 0),
-				new PartitionLedger<>(1, 0, OffsetRanges.EMPTY), DISPATCHER.open(0), budget, budget, () -> {
+				new PartitionLedger<>(1, 0, OffsetRanges.EMPTY), 0, -1, DISPATCHER.open(0), budget, budget, () -> {
 				});
 		return assignment.admit(new ConsumerRecord<>("orders", 0, 0, 0, TimestampType.CREATE_TIME, -1, 1, null,
 				new byte[1], new RecordHeaders(), Optional.empty()), 0);
