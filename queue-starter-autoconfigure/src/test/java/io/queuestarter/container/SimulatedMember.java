@@ -88,6 +88,7 @@ final class SimulatedMember {
 
 	void poll() {
 		List<Ownership> before = List.copyOf(this.kafka.owned.values());
+		Collection<TopicPartition> begunBefore = this.queue.intake().partitions();
 		boolean asleep = this.waited && !this.raised && !this.drained;
 		this.waited = false;
 		this.drained = false;
@@ -100,7 +101,9 @@ final class SimulatedMember {
 			this.simulation.note("%s polls: %s", this.kafka.name, ex);
 			return;
 		}
-		if (asleep && before.equals(List.copyOf(this.kafka.owned.values()))) {
+		boolean unchanged = before.equals(List.copyOf(this.kafka.owned.values()))
+				&& begunBefore.equals(this.queue.intake().partitions());
+		if (asleep && unchanged) {
 			assertThat(this.queue.intake().isAllPaused()).as("%s goes on without a signal", this.kafka.name).isTrue();
 		}
 		this.simulation.note("%s polled %s records of %s", this.kafka.name, records.count(), records.partitions());
