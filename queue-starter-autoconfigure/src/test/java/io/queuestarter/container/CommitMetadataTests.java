@@ -44,7 +44,8 @@ class CommitMetadataTests {
 			trial.awaitCommitted(20);
 			assertThat(Journal.offsets(trial.journal().started())).hasSize(15).startsWith(5L).doesNotHaveDuplicates();
 			assertThat(trial.metadata(0)).isEmpty();
-			assertThat(output.getAll().split("was not written by a queue and is ignored", -1)).hasSize(2);
+			assertThat(output.getAll().split("was not written by a queue of this version and is ignored", -1))
+				.hasSize(2);
 		}
 	}
 
