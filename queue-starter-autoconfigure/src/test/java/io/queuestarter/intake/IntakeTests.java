@@ -341,6 +341,25 @@ class IntakeTests {
 	}
 
 	@Test
+	void X23_recordOfAnEarlierAssignmentDoesNotStandInTheWayOfItsRedelivery() {
+		Fixture fixture = new Fixture();
+		Intake intake = fixture.intake();
+		intake.begin(P0, 5, AckedSet.EMPTY, -1);
+		poll(intake, Records.range(P0, 5, 7));
+		Delivery stale = fixture.take();
+		intake.close(P0);
+
+		intake.begin(P0, 5, AckedSet.EMPTY, -1);
+		poll(intake, Records.range(P0, 5, 7));
+		fixture.settle(stale);
+		intake.proceed();
+
+		assertThat(ledger(intake, P0).watermark()).isEqualTo(5);
+		assertThat(fixture.handleAll(intake)).containsExactly(5L, 6L);
+		assertThat(ledger(intake, P0).watermark()).isEqualTo(7);
+	}
+
+	@Test
 	void logThatWentBackStartsAnew() {
 		Fixture fixture = new Fixture();
 		Intake intake = fixture.intake();
