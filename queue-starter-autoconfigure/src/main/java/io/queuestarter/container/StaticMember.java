@@ -119,8 +119,9 @@ final class StaticMember implements InvocationHandler {
 	}
 
 	private void replace() throws Throwable {
+		Consumer<byte[], byte[]> next = this.consumers.get();
 		this.consumer.close();
-		this.consumer = this.consumers.get();
+		this.consumer = next;
 		this.refused = false;
 		if (this.subscribe != null) {
 			pass(this.subscribe, this.subscription);

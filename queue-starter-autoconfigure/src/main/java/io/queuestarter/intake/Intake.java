@@ -163,7 +163,7 @@ public final class Intake {
 		PartitionLedger<Delivery> ledger = old.assignment().ledger();
 		long watermark = Math.min(ledger.advance(), offset);
 		AckedSet done = new AckedSet(ledger.settledAboveWatermark(), old.assignment().begun());
-		PartitionIntake intake = assign(partition, watermark, done.below(offset), old.assignment().leaderEpoch());
+		PartitionIntake intake = assign(partition, watermark, done.below(offset), -1);
 		intake.add(below);
 		return intake;
 	}

@@ -36,7 +36,7 @@ public final class AckedSetCodec {
 	 */
 	public static final int MAX_LENGTH = 4096;
 
-	private static final String MARK = "qs1";
+	private static final String MARK = "qs2";
 
 	private static final char RUNS = 'r';
 

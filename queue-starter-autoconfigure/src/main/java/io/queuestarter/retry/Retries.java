@@ -5,6 +5,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.queuestarter.delivery.Delivery;
@@ -46,26 +47,31 @@ public final class Retries {
 	 */
 	public void schedule(Delivery delivery, Duration delay) {
 		this.waiting.incrementAndGet();
+		AtomicBoolean counted = new AtomicBoolean(true);
 		try {
-			ScheduledFuture<?> timer = this.timer.schedule(() -> due(delivery), TimeUnit.NANOSECONDS.convert(delay),
-					TimeUnit.NANOSECONDS);
-			delivery.onLetGo(() -> cancel(timer));
+			ScheduledFuture<?> timer = this.timer.schedule(() -> due(delivery, counted),
+					TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+			delivery.onLetGo(() -> {
+				timer.cancel(false);
+				ended(counted);
+			});
 		}
 		catch (RejectedExecutionException ex) {
 			// The application is closing: the record is let go and delivered again.
-			this.waiting.decrementAndGet();
+			ended(counted);
 			delivery.letGo();
 		}
 	}
 
-	private void cancel(ScheduledFuture<?> timer) {
-		if (timer.cancel(false)) {
+	/** Once, whether the wait ends by the timer or by whoever cancels it. */
+	private void ended(AtomicBoolean counted) {
+		if (counted.getAndSet(false)) {
 			this.waiting.decrementAndGet();
 		}
 	}
 
-	private void due(Delivery delivery) {
-		this.waiting.decrementAndGet();
+	private void due(Delivery delivery, AtomicBoolean counted) {
+		ended(counted);
 		if (delivery.move(DeliveryState.BACKOFF, DeliveryState.QUEUED)) {
 			this.dispatcher.submit(this.due, delivery);
 		}

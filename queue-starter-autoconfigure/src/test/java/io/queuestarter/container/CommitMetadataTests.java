@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class CommitMetadataTests {
 
 	@ParameterizedTest
-	@ValueSource(strings = { "hello", "\u0001\u0000\u0007", "AQAAAZ2k3ul_", "qs1r!!", "qs2rAAEC" })
+	@ValueSource(strings = { "hello", "\u0001\u0000\u0007", "AQAAAZ2k3ul_", "qs2r!!", "qs3rAAEC" })
 	void X18_foreignMetadataIsIgnoredWithOneWarningAndTheOffsetHonoured(String metadata, CapturedOutput output) {
 		try (Trial trial = Trial.on("foreign", 1)) {
 			trial.send(1, 20);

@@ -142,7 +142,7 @@ class LogShapeTests {
 				assertThat(Trial.queue(first).inFlight()).isOne();
 			}
 			String metadata = trial.metadata(0);
-			assertThat(metadata).startsWith("qs1");
+			assertThat(metadata).startsWith("qs2");
 			hold.release();
 			trial.auditor().forget(trial.partition(0));
 
