@@ -84,6 +84,16 @@ public final class CommitLog {
 	}
 
 	/**
+	 * The log of a partition begins anew, and with the old one the broker may have
+	 * forgotten what was committed: all of it is a change.
+	 * @param partition the partition
+	 */
+	public void renew(TopicPartition partition) {
+		this.acknowledged.remove(partition);
+		this.truncated.remove(partition);
+	}
+
+	/**
 	 * Time until a commit should be made.
 	 * @param nowNanos the time
 	 * @return the nanoseconds, zero or less when it is due; {@link Long#MAX_VALUE} while

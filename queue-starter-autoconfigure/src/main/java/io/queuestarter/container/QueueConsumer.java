@@ -127,6 +127,7 @@ final class QueueConsumer {
 		for (TopicPartition partition : records.partitions()) {
 			if (records.records(partition).get(0).offset() == 0 && this.intake.expected(partition) > 0) {
 				this.lives.begunAnew(partition);
+				this.commits.renew(partition);
 			}
 		}
 		this.intake.accept(records);
@@ -330,10 +331,7 @@ final class QueueConsumer {
 	private void beginAnew(List<TopicPartition> partitions) {
 		if (!partitions.isEmpty()) {
 			restart(partitions);
-			partitions.forEach((partition) -> {
-				this.commits.close(partition);
-				this.commits.assign(partition, null);
-			});
+			partitions.forEach(this.commits::renew);
 			readFromBeginning(partitions);
 		}
 	}

@@ -191,6 +191,17 @@ class CommitLogTests {
 	}
 
 	@Test
+	void whatAnEarlierLogHadCommittedIsCommittedAgainForItsSuccessor() {
+		Assignment assignment = assignment(3, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, new OffsetAndMetadata(3));
+		assertThat(changes(assignment)).isEmpty();
+
+		this.log.renew(PARTITION);
+
+		assertThat(changes(assignment)).containsKey(PARTITION);
+	}
+
+	@Test
 	void setTakenOverUnchangedIsNotCommittedAgain() {
 		OffsetRanges settled = ranges(7, 9);
 		String metadata = new AckedSetCodec().encode(5, new AckedSet(settled, 0)).text();
