@@ -37,7 +37,8 @@ class ArchitectureTests {
 	 * Public top-level types of the root package: what applications import.
 	 */
 	private static final Set<String> PUBLIC_ROOT_TYPES = Set.of("Ordering", "QueueConfigurationException",
-			"QueueContext", "QueueException", "QueueListener", "QueueRejectException", "QueueRetryException");
+			"QueueCircuitKey", "QueueContext", "QueueException", "QueueListener", "QueueRejectException",
+			"QueueRetryException");
 
 	/**
 	 * For each package, in the order a record meets them, the packages it may use beside
@@ -48,19 +49,21 @@ class ArchitectureTests {
 		Map.entry("", Set.of()),
 		Map.entry("ledger", Set.of()),
 		Map.entry("dispatch", Set.of("")),
-		Map.entry("delivery", Set.of("", "ledger", "dispatch")),
+		Map.entry("outage", Set.of("")),
+		Map.entry("delivery", Set.of("", "ledger", "dispatch", "outage")),
 		Map.entry("intake", Set.of("", "ledger", "delivery", "dispatch")),
-		Map.entry("handler", Set.of("", "delivery", "dispatch")),
+		Map.entry("handler", Set.of("", "delivery", "dispatch", "outage")),
 		Map.entry("retry", Set.of("", "delivery", "dispatch")),
 		Map.entry("deadletter", Set.of("", "delivery", "handler")),
-		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter")),
+		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter", "outage")),
+		Map.entry("blockage", Set.of("", "ledger", "delivery", "outage", "settle")),
 		Map.entry("commit", Set.of("", "ledger", "delivery")),
 		Map.entry("container", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry", "deadletter",
-				"settle", "commit")),
-		Map.entry("observe", Set.of("", "intake", "deadletter", "settle", "container")),
-		Map.entry("actuate", Set.of("", "deadletter", "settle", "container", "observe")),
+				"settle", "commit", "outage", "blockage")),
+		Map.entry("observe", Set.of("", "intake", "deadletter", "settle", "outage", "container")),
+		Map.entry("actuate", Set.of("", "deadletter", "settle", "outage", "container", "observe")),
 		Map.entry("autoconfigure", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry",
-				"deadletter", "settle", "commit", "container", "observe", "actuate"))
+				"deadletter", "settle", "commit", "outage", "blockage", "container", "observe", "actuate"))
 	// @formatter:on
 	);
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -22,6 +23,7 @@ import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Attempt.Progress;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
@@ -29,11 +31,21 @@ import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.ledger.PartitionLedger;
+import io.queuestarter.outage.Circuit;
+import io.queuestarter.outage.Circuits;
+import io.queuestarter.outage.OutageSettings;
 
 /**
  * An answer, a start and the loss of the partition meet at one record.
  */
 public final class DeliveryRaces {
+
+	private static final AttemptTimeout TIMEOUT = new AttemptTimeout(Duration.ofNanos(1), 1, Duration.ofNanos(1));
+
+	private static final Circuit CIRCUIT = new Circuits(
+			new OutageSettings(false, "races", null, Duration.ofMinutes(5), 1, Duration.ZERO),
+			CircuitBreakerRegistry.ofDefaults(), null, 0)
+		.of(null);
 
 	private static final Answers NO_ANSWERS = new NoAnswers();
 
@@ -55,7 +67,7 @@ public final class DeliveryRaces {
 	}
 
 	private static Attempt start(Delivery delivery) {
-		return Objects.requireNonNull(delivery.start(NO_ANSWERS, 0, TimeSource.SYSTEM, 1));
+		return Objects.requireNonNull(delivery.start(NO_ANSWERS, 0, TimeSource.SYSTEM, TIMEOUT, CIRCUIT));
 	}
 
 	/**
@@ -128,7 +140,7 @@ public final class DeliveryRaces {
 		 */
 		@Actor
 		public void start(ZZZ_Result result) {
-			Attempt attempt = this.delivery.start(NO_ANSWERS, 0, TimeSource.SYSTEM, 1);
+			Attempt attempt = this.delivery.start(NO_ANSWERS, 0, TimeSource.SYSTEM, TIMEOUT, CIRCUIT);
 			result.r1 = attempt != null;
 			if (attempt != null) {
 				this.cancelled = false;
@@ -208,6 +220,11 @@ public final class DeliveryRaces {
 		@Override
 		public void rejected(Attempt attempt, String reason) {
 			// Not told.
+		}
+
+		@Override
+		public void refused(Delivery delivery, Circuit circuit) {
+			// There is always a permit.
 		}
 
 		@Override

@@ -17,6 +17,7 @@ import io.queuestarter.container.QueueSettings.Origin;
 import io.queuestarter.container.Queues;
 import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.Finding;
+import io.queuestarter.outage.CircuitState;
 
 /**
  * Endpoint {@code queues}: the queues of this process, their partitions, and which record
@@ -115,16 +116,19 @@ public class QueuesEndpoint {
 	 * @param pollProblem what the last poll failed with, if it did
 	 * @param commitProblem what the last commit failed with, if it did
 	 * @param findings what threatens its promises
+	 * @param circuits its circuit breakers and what may be given up
+	 * @param leaked handlers that ignore that they were cancelled, and whose places
+	 * others have
 	 * @param settings value and source of each setting
 	 * @param partitionList the partitions assigned to this process
 	 */
 	public record QueueDetail(QueueSummary summary, @Nullable String deadLetterProblem, @Nullable String pollProblem,
-			@Nullable String commitProblem, List<Finding> findings, Map<String, Origin> settings,
-			List<PartitionDetail> partitionList) {
+			@Nullable String commitProblem, List<Finding> findings, List<CircuitState> circuits, int leaked,
+			Map<String, Origin> settings, List<PartitionDetail> partitionList) {
 
 		static QueueDetail of(Queue queue, List<Finding> findings) {
 			return new QueueDetail(QueueSummary.of(queue), queue.deadLetterProblem(), queue.pollProblem(),
-					queue.commitProblem(), findings, queue.settings().origins(),
+					queue.commitProblem(), findings, queue.circuitStates(), queue.leaked(), queue.settings().origins(),
 					queue.partitions().stream().map(PartitionDetail::of).toList());
 		}
 

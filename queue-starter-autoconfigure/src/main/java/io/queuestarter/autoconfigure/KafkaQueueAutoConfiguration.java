@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -25,6 +26,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 
+import io.queuestarter.QueueCircuitKey;
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
 import io.queuestarter.container.QueueDefinitions;
@@ -73,14 +75,16 @@ public final class KafkaQueueAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	QueueRuntime queueRuntime(ObjectProvider<ConsumerFactory<?, ?>> consumerFactories,
-			ObjectProvider<ProducerFactory<?, ?>> producerFactories) {
+			ObjectProvider<ProducerFactory<?, ?>> producerFactories, ObjectProvider<CircuitBreakerRegistry> breakers,
+			ObjectProvider<QueueCircuitKey> circuitKeys) {
 		Map<String, Object> connection = unique(consumerFactories).getConfigurationProperties();
 		Map<String, Object> admin = new HashMap<>(connection);
 		admin.keySet().retainAll(AdminClientConfig.configNames());
 		ProducerFactory<?, ?> producers = producerFactories.getIfUnique();
 		return new QueueRuntime(TimeSource.SYSTEM, connection,
 				(producers != null) ? producers.getConfigurationProperties() : Map.of(),
-				(settings) -> new AdminDeadLetterTopics(admin, settings.deadLetters().create()));
+				(settings) -> new AdminDeadLetterTopics(admin, settings.deadLetters().create()),
+				breakers.getIfUnique(CircuitBreakerRegistry::ofDefaults), circuitKeys.getIfUnique());
 	}
 
 	@Bean(QueueListener.CONTAINER_FACTORY)

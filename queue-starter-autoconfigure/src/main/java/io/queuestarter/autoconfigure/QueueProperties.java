@@ -19,11 +19,14 @@ import io.queuestarter.Ordering;
  * @param retry How failed records are tried again.
  * @param ledger How settled records are remembered.
  * @param dlq Where failed records go.
+ * @param circuitBreaker How outages of what handlers depend on are noticed.
+ * @param blocking When records that hold up a partition are moved aside.
  * @param shutdown How partitions are given up.
  */
 public record QueueProperties(@Nullable String group, @Nullable Ordering ordering, @Nullable Dispatch dispatch,
 		@Nullable Buffer buffer, @Nullable Timeout timeout, @Nullable Retry retry, @Nullable Ledger ledger,
-		@Nullable Dlq dlq, @Nullable Shutdown shutdown) {
+		@Nullable Dlq dlq, @Nullable CircuitBreaker circuitBreaker, @Nullable Blocking blocking,
+		@Nullable Shutdown shutdown) {
 
 	/**
 	 * Kind of threads that run handlers.
@@ -47,8 +50,10 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * @param mode Kind of threads that run handlers.
 	 * @param maxInFlight Largest number of records handled at one time, over all
 	 * partitions.
+	 * @param maxLeaked Largest number of handlers that run on beyond it because they
+	 * ignore that their attempt was cancelled. A quarter of it unless set.
 	 */
-	public record Dispatch(@Nullable Mode mode, @Nullable Integer maxInFlight) {
+	public record Dispatch(@Nullable Mode mode, @Nullable Integer maxInFlight, @Nullable Integer maxLeaked) {
 
 	}
 
@@ -82,8 +87,14 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * How long an attempt may take.
 	 *
 	 * @param initial Longest time an attempt may take before it counts as failed.
+	 * @param multiplier Factor for each attempt of the same record that timed out.
+	 * @param max Longest time of any attempt.
+	 * @param maxCount Number of attempts that time out before a record is dead-lettered.
+	 * @param grace Time that a handler may take to end when its attempt is cancelled;
+	 * after it others get its place.
 	 */
-	public record Timeout(@Nullable Duration initial) {
+	public record Timeout(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
+			@Nullable Integer maxCount, @Nullable Duration grace) {
 
 	}
 
@@ -130,8 +141,53 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * @param topic Name of the dead-letter topic; '{topic}' stands for the source topic.
 	 * @param create Whether a missing dead-letter topic is created, with the partition
 	 * count of the source.
+	 * @param budget How many records may be given up.
 	 */
-	public record Dlq(@Nullable Boolean enabled, @Nullable String topic, @Nullable Boolean create) {
+	public record Dlq(@Nullable Boolean enabled, @Nullable String topic, @Nullable Boolean create,
+			@Nullable Budget budget) {
+
+	}
+
+	/**
+	 * How many records may be given up. Each success earns the right to give up one
+	 * record.
+	 *
+	 * @param window How long a success counts.
+	 * @param free Number of records per window that may be given up without successes.
+	 * @param patience How long a record fails before it is given up while no other record
+	 * succeeds, which is the sign of an outage.
+	 */
+	public record Budget(@Nullable Duration window, @Nullable Integer free, @Nullable Duration patience) {
+
+	}
+
+	/**
+	 * How outages of what handlers depend on are noticed. The breaker itself is
+	 * configured under resilience4j.circuitbreaker.
+	 *
+	 * @param enabled Whether there is a circuit breaker.
+	 * @param instance Name of the resilience4j instance; '{id}' stands for the id of the
+	 * queue.
+	 * @param keyHeader Header whose value tells what a record depends on: each value has
+	 * a breaker of its own.
+	 */
+	public record CircuitBreaker(@Nullable Boolean enabled, @Nullable String instance, @Nullable String keyHeader) {
+
+	}
+
+	/**
+	 * When records that hold up a partition are moved aside, to the dead-letter topic.
+	 *
+	 * @param enabled Whether they are.
+	 * @param loadThreshold Share of the window in use above which a partition may be
+	 * blocked.
+	 * @param ackedThreshold Share of settled records among those above which it is.
+	 * @param maxHolders Number of unsettled records up to which it is, too.
+	 * @param maxHeadAge Age at which a record is moved aside whatever the window.
+	 * @param maxVictims Largest number of records moved aside at one time.
+	 */
+	public record Blocking(@Nullable Boolean enabled, @Nullable Double loadThreshold, @Nullable Double ackedThreshold,
+			@Nullable Integer maxHolders, @Nullable Duration maxHeadAge, @Nullable Integer maxVictims) {
 
 	}
 

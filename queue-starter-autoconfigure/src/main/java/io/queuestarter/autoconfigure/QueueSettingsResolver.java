@@ -14,7 +14,10 @@ import org.springframework.util.unit.DataSize;
 
 import io.queuestarter.Ordering;
 import io.queuestarter.QueueListener;
+import io.queuestarter.autoconfigure.QueueProperties.Blocking;
+import io.queuestarter.autoconfigure.QueueProperties.Budget;
 import io.queuestarter.autoconfigure.QueueProperties.Buffer;
+import io.queuestarter.autoconfigure.QueueProperties.CircuitBreaker;
 import io.queuestarter.autoconfigure.QueueProperties.Dispatch;
 import io.queuestarter.autoconfigure.QueueProperties.Dlq;
 import io.queuestarter.autoconfigure.QueueProperties.Ledger;
@@ -25,12 +28,16 @@ import io.queuestarter.autoconfigure.QueueProperties.Retry;
 import io.queuestarter.autoconfigure.QueueProperties.Shutdown;
 import io.queuestarter.autoconfigure.QueueProperties.Timeout;
 import io.queuestarter.autoconfigure.SettingLookup.Attribute;
+import io.queuestarter.blockage.BlockageRule;
 import io.queuestarter.container.QueueDefinition;
 import io.queuestarter.container.QueueSettings;
 import io.queuestarter.container.QueueSettings.DeadLetterTopic;
+import io.queuestarter.container.QueueSettings.Timeouts;
 import io.queuestarter.container.QueueSettings.Workers;
 import io.queuestarter.container.QueueSettingsSource;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
+import io.queuestarter.outage.OutageSettings;
 
 /**
  * Merges the settings of a queue from properties and annotation, and refuses impossible
@@ -41,6 +48,10 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 	private static final boolean VIRTUAL_THREADS = ClassUtils.hasMethod(Thread.class, "ofVirtual");
 
 	private static final Duration DAY = Duration.ofDays(1);
+
+	private static final Duration HEAD_AGE = Duration.ofMinutes(5);
+
+	private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(30);
 
 	private final KafkaQueueProperties properties;
 
@@ -63,9 +74,11 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 				"ordering", QueueProperties::ordering, new Attribute<>("ordering", annotation.ordering(),
 						QueueSettingsResolver::ordering, "an ordering that exists; possible is: unordered"),
 				Ordering.UNORDERED);
+		Timeouts timeouts = timeouts(lookup, annotation);
 		return new QueueSettings(definition.id(), group, ordering, workers(lookup, annotation), limits(lookup),
-				timeout(lookup, annotation), retry(lookup, annotation), commitInterval(lookup),
-				deadLetters(lookup, annotation), drainTimeout(lookup), lookup.origins());
+				timeouts, outage(lookup, definition.id()), blocking(lookup, timeouts.attempt().initial()),
+				retry(lookup, annotation), commitInterval(lookup), deadLetters(lookup, annotation),
+				drainTimeout(lookup), lookup.origins());
 	}
 
 	private static Workers workers(SettingLookup lookup, QueueListener annotation) {
@@ -75,7 +88,11 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		int maxInFlight = lookup.find(key, in(QueueProperties::dispatch, Dispatch::maxInFlight),
 				new Attribute<>("maxInFlight", annotation.maxInFlight(), Integer::valueOf, "a whole number"), 250);
 		requireBetween(lookup, key, maxInFlight, 1, 100_000);
-		return new Workers(mode != Mode.PLATFORM && VIRTUAL_THREADS, maxInFlight);
+		key = "dispatch.max-leaked";
+		int maxLeaked = lookup.find(key, in(QueueProperties::dispatch, Dispatch::maxLeaked),
+				Math.max(1, maxInFlight / 4));
+		requireBetween(lookup, key, maxLeaked, 0, 100_000);
+		return new Workers(mode != Mode.PLATFORM && VIRTUAL_THREADS, maxInFlight, maxLeaked);
 	}
 
 	private static IntakeLimits limits(SettingLookup lookup) {
@@ -97,11 +114,57 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		return new IntakeLimits(window, records, size.toBytes(), partitionRecords, partitionSize.toBytes());
 	}
 
-	private static Duration timeout(SettingLookup lookup, QueueListener annotation) {
-		Duration timeout = lookup.find("timeout.initial", in(QueueProperties::timeout, Timeout::initial),
+	private static Timeouts timeouts(SettingLookup lookup, QueueListener annotation) {
+		Duration initial = lookup.find("timeout.initial", in(QueueProperties::timeout, Timeout::initial),
 				duration("timeout", annotation.timeout()), Duration.ofSeconds(30));
-		requireBetween(lookup, "timeout.initial", timeout, Duration.ofMillis(1), DAY);
-		return timeout;
+		requireBetween(lookup, "timeout.initial", initial, Duration.ofMillis(1), DAY);
+		double multiplier = lookup.find("timeout.multiplier", in(QueueProperties::timeout, Timeout::multiplier), 2.0);
+		lookup.require(multiplier >= 1 && multiplier <= 100, "timeout.multiplier", "between 1 and 100");
+		Duration max = lookup.find("timeout.max", in(QueueProperties::timeout, Timeout::max),
+				(initial.compareTo(LONGEST_TIMEOUT) < 0) ? LONGEST_TIMEOUT : initial);
+		lookup.require(max.compareTo(initial) >= 0 && max.compareTo(DAY) <= 0, "timeout.max",
+				"at least timeout.initial, " + initial + ", and at most " + DAY);
+		int count = lookup.find("timeout.max-count", in(QueueProperties::timeout, Timeout::maxCount), 3);
+		requireBetween(lookup, "timeout.max-count", count, 1, 1_000_000);
+		Duration grace = lookup.find("timeout.grace", in(QueueProperties::timeout, Timeout::grace),
+				Duration.ofSeconds(5));
+		requireBetween(lookup, "timeout.grace", grace, Duration.ZERO, DAY);
+		return new Timeouts(new AttemptTimeout(initial, multiplier, max), count, grace);
+	}
+
+	private static OutageSettings outage(SettingLookup lookup, String id) {
+		boolean enabled = lookup.find("circuit-breaker.enabled",
+				in(QueueProperties::circuitBreaker, CircuitBreaker::enabled), true);
+		String instance = lookup.find("circuit-breaker.instance",
+				in(QueueProperties::circuitBreaker, CircuitBreaker::instance), "{id}");
+		String header = lookup.findOrNull("circuit-breaker.key-header",
+				in(QueueProperties::circuitBreaker, CircuitBreaker::keyHeader), null, null);
+		Function<QueueProperties, @Nullable Budget> budget = in(QueueProperties::dlq, Dlq::budget);
+		Duration window = lookup.find("dlq.budget.window", in(budget, Budget::window), Duration.ofMinutes(5));
+		requireBetween(lookup, "dlq.budget.window", window, Duration.ofMillis(1), DAY);
+		int free = lookup.find("dlq.budget.free", in(budget, Budget::free), 1);
+		requireBetween(lookup, "dlq.budget.free", free, 0, 1_000_000);
+		Duration patience = lookup.find("dlq.budget.patience", in(budget, Budget::patience), Duration.ofMinutes(2));
+		requireBetween(lookup, "dlq.budget.patience", patience, Duration.ZERO, DAY);
+		return new OutageSettings(enabled, instance.replace("{id}", id), header, window, free, patience);
+	}
+
+	private static BlockageRule blocking(SettingLookup lookup, Duration timeout) {
+		Function<QueueProperties, @Nullable Blocking> blocking = QueueProperties::blocking;
+		boolean enabled = lookup.find("blocking.enabled", in(blocking, Blocking::enabled), true);
+		double load = lookup.find("blocking.load-threshold", in(blocking, Blocking::loadThreshold), 0.9);
+		lookup.require(load > 0 && load < 1, "blocking.load-threshold", "above 0 and below 1");
+		double acked = lookup.find("blocking.acked-threshold", in(blocking, Blocking::ackedThreshold), 0.98);
+		lookup.require(acked > 0 && acked < 1, "blocking.acked-threshold", "above 0 and below 1");
+		int holders = lookup.find("blocking.max-holders", in(blocking, Blocking::maxHolders), 10);
+		requireBetween(lookup, "blocking.max-holders", holders, 0, 100_000);
+		Duration twice = timeout.multipliedBy(2);
+		Duration age = lookup.find("blocking.max-head-age", in(blocking, Blocking::maxHeadAge),
+				(twice.compareTo(HEAD_AGE) > 0) ? twice : HEAD_AGE);
+		lookup.require(age.compareTo(timeout) >= 0, "blocking.max-head-age", "at least timeout.initial, " + timeout);
+		int victims = lookup.find("blocking.max-victims", in(blocking, Blocking::maxVictims), 10);
+		requireBetween(lookup, "blocking.max-victims", victims, 1, 100_000);
+		return new BlockageRule(enabled, load, acked, holders, age, victims);
 	}
 
 	private static QueueSettings.Retry retry(SettingLookup lookup, QueueListener annotation) {

@@ -23,12 +23,15 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueException;
+import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.intake.IntakeCounts;
+import io.queuestarter.outage.CircuitState;
+import io.queuestarter.outage.Circuits;
 import io.queuestarter.settle.Outcomes;
 import io.queuestarter.settle.Settler;
 
@@ -127,6 +130,14 @@ public final class Queue {
 
 	Settler settler() {
 		return this.engine.settler();
+	}
+
+	Circuits circuits() {
+		return this.engine.circuits();
+	}
+
+	HeadRelief headRelief() {
+		return this.engine.headRelief();
 	}
 
 	void bind(TaskRunner<Delivery> taskRunner, MessageListenerContainer listenerContainer) {
@@ -329,6 +340,23 @@ public final class Queue {
 	 */
 	public IntakeCounts intakeCounts() {
 		return this.engine.intakeCounts();
+	}
+
+	/**
+	 * State of the queue's circuit breakers and failure budgets.
+	 * @return one state a circuit
+	 */
+	public List<CircuitState> circuitStates() {
+		return this.engine.circuits().states(this.runtime.time().nanoTime());
+	}
+
+	/**
+	 * Handlers that run on although their attempt was cancelled, and whose places others
+	 * have.
+	 * @return the number
+	 */
+	public int leaked() {
+		return this.engine.overstays().leaked();
 	}
 
 	/**

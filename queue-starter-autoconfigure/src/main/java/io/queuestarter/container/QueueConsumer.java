@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.commit.CommitLog;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
@@ -65,6 +66,8 @@ final class QueueConsumer {
 
 	private final CommittedOffsets committedOffsets;
 
+	private final HeadRelief relief;
+
 	QueueConsumer(Queue queue, Consumer<byte[], byte[]> consumer, TimeSource time, ConsumerSignal signal,
 			Intake intake) {
 		this.queue = queue;
@@ -79,6 +82,7 @@ final class QueueConsumer {
 		this.retentionLoss = new RetentionLoss(queue.id(), consumer, intake, queue.intakeCounts()::lost,
 				time.nanoTime());
 		this.lives = new PartitionLives(queue.topicLives());
+		this.relief = queue.headRelief();
 	}
 
 	String id() {
@@ -109,7 +113,9 @@ final class QueueConsumer {
 			begin(due);
 		}
 		this.retentionLoss.lookIfDue(now);
+		this.intake.setClosed(this.queue.circuits().isOpen());
 		this.intake.proceed();
+		this.relief.lookIfDue(this.intake.assignments(), now);
 		if (this.commits.nanosUntilDue(now) <= 0) {
 			commit(now);
 		}

@@ -9,15 +9,21 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.deadletter.DeadLetterPublisher;
+import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.IntakeCounts;
+import io.queuestarter.outage.Circuit;
+import io.queuestarter.outage.Circuits;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
 import io.queuestarter.settle.Outcomes;
+import io.queuestarter.settle.Overstays;
+import io.queuestarter.settle.RetryRule;
 import io.queuestarter.settle.Settler;
 
 /**
@@ -31,6 +37,9 @@ final class QueueEngine {
 	private static final long SHORTEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
 	private static final long LONGEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+	/** Retries occupy at most one slot of so many while fresh records wait. */
+	private static final int RETRY_SHARE = 4;
 
 	private final QueueSettings settings;
 
@@ -49,6 +58,10 @@ final class QueueEngine {
 	private final Outcomes outcomes = new Outcomes();
 
 	private final Retries retries;
+
+	private final Circuits circuits;
+
+	private final Overstays overstays;
 
 	private final @Nullable DeadLetterPublisher deadLetters;
 
@@ -75,13 +88,35 @@ final class QueueEngine {
 					return runner.run(delivery, slot);
 				}, roomListener);
 		this.bytes = new ByteBudget(settings.limits().bytes(), roomListener);
-		this.retries = new Retries(runtime.timer(), this.dispatcher);
+		int inFlight = settings.workers().maxInFlight();
+		this.retries = new Retries(runtime.timer(), this.dispatcher, Math.max(1, inFlight / RETRY_SHARE));
+		this.circuits = runtime.circuits(settings);
 		this.deadLetters = settings.deadLetters().enabled() ? runtime.deadLetters(settings, group) : null;
 		QueueSettings.Retry retry = settings.retry();
-		this.settler = new Settler(retry.maxAttempts(),
+		RetryRule rule = new RetryRule(retry.maxAttempts(), settings.timeouts().maxCount(),
 				new Backoff(retry.initialInterval(), retry.multiplier(), retry.maxInterval(),
-						() -> ThreadLocalRandom.current().nextDouble()),
-				this.deadLetters, this.dispatcher, this.retries, this.outcomes, fatal);
+						() -> ThreadLocalRandom.current().nextDouble()));
+		this.overstays = new Overstays(this.dispatcher, settings.timeouts().grace(), settings.workers().maxLeaked());
+		this.settler = new Settler(rule, this.deadLetters, this.dispatcher, this.retries, this.overstays, this.outcomes,
+				runtime.time(), fatal);
+	}
+
+	/** Moves aside what holds the partitions of one consumer. */
+	HeadRelief headRelief() {
+		return new HeadRelief(this.settings.blocking(), this.settler, this::circuitOf, this.runtime.time().nanoTime());
+	}
+
+	private Circuit circuitOf(Delivery delivery) {
+		Attempt attempt = delivery.attempt();
+		return (attempt != null) ? attempt.circuit() : this.circuits.of(delivery.record());
+	}
+
+	Overstays overstays() {
+		return this.overstays;
+	}
+
+	Circuits circuits() {
+		return this.circuits;
 	}
 
 	/** Takes records, also again after {@link #stop()}, and times attempts out. */
@@ -89,7 +124,7 @@ final class QueueEngine {
 		cancelTimeouts();
 		this.standstill.restart();
 		long period = Math.max(SHORTEST_LOOK_NANOS,
-				Math.min(this.settings.timeout().toNanos() / 10, LONGEST_LOOK_NANOS));
+				Math.min(this.settings.timeouts().attempt().initial().toNanos() / 10, LONGEST_LOOK_NANOS));
 		this.timeouts = this.runtime.timer()
 			.scheduleWithFixedDelay(this::timeOutOverdue, period, period, TimeUnit.NANOSECONDS);
 		this.dispatcher.start();
@@ -98,7 +133,8 @@ final class QueueEngine {
 	private void timeOutOverdue() {
 		this.standstill.tick();
 		try {
-			this.settler.timeOutOverdue(this.runtime.time());
+			this.settler.timeOutOverdue();
+			this.circuits.tick(this.runtime.time().nanoTime());
 			this.dispatcher.catchUp();
 		}
 		catch (Throwable ex) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Function;
 
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.producer.Producer;
@@ -17,11 +18,13 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 
+import io.queuestarter.QueueCircuitKey;
 import io.queuestarter.deadletter.DeadLetterProducers;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterSettings;
 import io.queuestarter.deadletter.DeadLetterTopics;
 import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.outage.Circuits;
 
 /**
  * What all queues of an application share: the timer, and the producer of dead letters.
@@ -61,6 +64,10 @@ public final class QueueRuntime implements AutoCloseable {
 	/** Read and written under this object's lock. */
 	private @Nullable Admin admin;
 
+	private final CircuitBreakerRegistry breakers;
+
+	private final @Nullable QueueCircuitKey circuitKey;
+
 	/**
 	 * Creates a runtime.
 	 * @param time where the time is read
@@ -68,20 +75,27 @@ public final class QueueRuntime implements AutoCloseable {
 	 * same cluster
 	 * @param producerProperties what the application says of its producers
 	 * @param topics looks after the dead-letter topics of a queue
+	 * @param breakers where circuit breakers are found and registered
+	 * @param circuitKey tells what a record depends on, or {@code null} to go by the
+	 * settings
 	 */
 	public QueueRuntime(TimeSource time, Map<String, Object> consumerProperties, Map<String, Object> producerProperties,
-			Function<QueueSettings, DeadLetterTopics> topics) {
+			Function<QueueSettings, DeadLetterTopics> topics, CircuitBreakerRegistry breakers,
+			@Nullable QueueCircuitKey circuitKey) {
 		this(time, newTimer(), (settings) -> WorkerThreads.of(settings.id(), settings.workers()), consumerProperties,
-				producerProperties, topics);
+				producerProperties, topics, breakers, circuitKey);
 	}
 
 	QueueRuntime(TimeSource time, ScheduledExecutorService timer, Function<QueueSettings, WorkerThreads> workers,
 			Map<String, Object> consumerProperties, Map<String, Object> producerProperties,
-			Function<QueueSettings, DeadLetterTopics> topics) {
+			Function<QueueSettings, DeadLetterTopics> topics, CircuitBreakerRegistry breakers,
+			@Nullable QueueCircuitKey circuitKey) {
 		this.time = time;
 		this.timer = timer;
 		this.workers = workers;
 		this.topics = topics;
+		this.breakers = breakers;
+		this.circuitKey = circuitKey;
 		this.adminProperties = admin(consumerProperties);
 		this.producers = new DefaultKafkaProducerFactory<>(deadLetterProducer(consumerProperties, producerProperties),
 				new ByteArraySerializer(), new ByteArraySerializer());
@@ -116,6 +130,12 @@ public final class QueueRuntime implements AutoCloseable {
 			this.admin = current;
 		}
 		return current;
+	}
+
+	Circuits circuits(QueueSettings settings) {
+		QueueCircuitKey key = this.circuitKey;
+		return new Circuits(settings.outage(), this.breakers,
+				(key != null) ? (record) -> key.keyOf(settings.id(), record) : null, this.time.nanoTime());
 	}
 
 	WorkerThreads workers(QueueSettings settings) {

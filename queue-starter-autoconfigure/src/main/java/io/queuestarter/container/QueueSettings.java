@@ -6,7 +6,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.Ordering;
+import io.queuestarter.blockage.BlockageRule;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
+import io.queuestarter.outage.OutageSettings;
 
 /**
  * Settings of one queue, as they are in effect.
@@ -16,7 +19,9 @@ import io.queuestarter.intake.IntakeLimits;
  * @param ordering which records wait for which
  * @param workers how records are run
  * @param limits bounds of what the queue holds
- * @param timeout longest time of an attempt
+ * @param timeouts longest times of attempts
+ * @param outage how outages are told from poison
+ * @param blocking when records that hold a watermark are moved aside
  * @param retry attempts in memory
  * @param commitInterval time between commits
  * @param deadLetters where failed records go
@@ -24,16 +29,28 @@ import io.queuestarter.intake.IntakeLimits;
  * @param origins value and source of every setting, by key
  */
 public record QueueSettings(String id, @Nullable String group, Ordering ordering, Workers workers, IntakeLimits limits,
-		Duration timeout, Retry retry, Duration commitInterval, DeadLetterTopic deadLetters, Duration drainTimeout,
-		Map<String, Origin> origins) {
+		Timeouts timeouts, OutageSettings outage, BlockageRule blocking, Retry retry, Duration commitInterval,
+		DeadLetterTopic deadLetters, Duration drainTimeout, Map<String, Origin> origins) {
 
 	/**
 	 * How records are run.
 	 *
 	 * @param virtual whether on virtual threads
 	 * @param maxInFlight largest number of records handled at one time
+	 * @param maxLeaked handlers that may run beyond, because they ignored an interrupt
 	 */
-	public record Workers(boolean virtual, int maxInFlight) {
+	public record Workers(boolean virtual, int maxInFlight, int maxLeaked) {
+
+	}
+
+	/**
+	 * Longest times of attempts.
+	 *
+	 * @param attempt longest time of an attempt
+	 * @param maxCount attempts that time out before a record is dead-lettered
+	 * @param grace time that a cancelled handler may take to end
+	 */
+	public record Timeouts(AttemptTimeout attempt, int maxCount, Duration grace) {
 
 	}
 

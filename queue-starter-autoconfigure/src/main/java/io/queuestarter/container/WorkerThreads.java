@@ -38,10 +38,10 @@ final class WorkerThreads implements Executor, AutoCloseable {
 			return new WorkerThreads(executor, WorkerThreads::park, executor::close);
 		}
 		AtomicInteger count = new AtomicInteger();
-		// At most maxInFlight workers exist at one time, so the queue holds next to
-		// nothing.
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(workers.maxInFlight(), workers.maxInFlight(),
-				KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
+		// No more workers exist at one time, so the queue holds next to nothing.
+		int most = workers.maxInFlight() + workers.maxLeaked();
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(most, most, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(), (task) -> {
 					Thread thread = new Thread(task, prefix + count.incrementAndGet());
 					thread.setDaemon(true);
 					return thread;

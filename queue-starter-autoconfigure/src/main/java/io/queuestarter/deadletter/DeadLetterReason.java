@@ -16,6 +16,9 @@ public enum DeadLetterReason {
 	/** The last attempt allowed timed out. */
 	TIMEOUT,
 
+	/** It held the watermark of its partition for too long. */
+	HOL_CANCEL,
+
 	/** Key or value could not be deserialized. */
 	UNDECODABLE,
 

@@ -2,6 +2,8 @@ package io.queuestarter.delivery;
 
 import java.time.Duration;
 
+import io.queuestarter.outage.Circuit;
+
 /**
  * Receives what a handler decides about its attempt. Called by any thread, any number of
  * times; only the first answer of an attempt takes effect.
@@ -34,6 +36,13 @@ public interface Answers {
 	 * @param reason why
 	 */
 	void rejected(Attempt attempt, String reason);
+
+	/**
+	 * No attempt may be made at this time, because what it depends on is out of order.
+	 * @param delivery a queued delivery, without an attempt
+	 * @param circuit what refused it
+	 */
+	void refused(Delivery delivery, Circuit circuit);
 
 	/**
 	 * The record was let go while the attempt was open.

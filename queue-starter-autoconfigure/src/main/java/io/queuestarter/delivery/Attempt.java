@@ -2,6 +2,7 @@ package io.queuestarter.delivery;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -11,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.kafka.support.Acknowledgment;
 
 import io.queuestarter.QueueContext;
+import io.queuestarter.outage.Circuit;
 
 /**
  * One attempt to handle a record, and what its handler sees of it. <em>Thread-safe.</em>
@@ -37,6 +39,9 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	private static final AtomicReferenceFieldUpdater<Attempt, Object> RUNNER = AtomicReferenceFieldUpdater
 		.newUpdater(Attempt.class, Object.class, "runner");
 
+	private static final AtomicReferenceFieldUpdater<Attempt, Occupancy> OCCUPANCY = AtomicReferenceFieldUpdater
+		.newUpdater(Attempt.class, Occupancy.class, "occupancy");
+
 	private static final AtomicReferenceFieldUpdater<Attempt, Runnable> CANCELLATION = AtomicReferenceFieldUpdater
 		.newUpdater(Attempt.class, Runnable.class, "cancellation");
 
@@ -52,7 +57,13 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	private final TimeSource time;
 
+	private final long startedNanos;
+
+	private final long failedBeforeNanos;
+
 	private final long deadlineNanos;
+
+	private final Circuit circuit;
 
 	/** Any thread, by compare-and-set. */
 	private volatile Progress progress = Progress.OPEN;
@@ -61,6 +72,12 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	private volatile @Nullable Object runner;
 
 	private volatile boolean cancelled;
+
+	/** By compare-and-set: the worker's end, or that its slot was given to others. */
+	private volatile Occupancy occupancy = Occupancy.OCCUPIED;
+
+	/** Set by the worker. */
+	private volatile boolean left;
 
 	@SuppressWarnings("unused") // Read by its updater
 	private volatile @Nullable Runnable cancellation;
@@ -72,14 +89,17 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	private volatile boolean called;
 
 	Attempt(Delivery delivery, ConsumerRecord<byte[], byte[]> record, int number, Answers answers, int slot,
-			TimeSource time, long timeoutNanos) {
+			TimeSource time, long timeoutNanos, Circuit circuit, OptionalLong failedBefore) {
 		this.delivery = delivery;
 		this.record = record;
 		this.number = number;
 		this.answers = answers;
 		this.slot = slot;
 		this.time = time;
-		this.deadlineNanos = time.nanoTime() + timeoutNanos;
+		this.startedNanos = time.nanoTime();
+		this.failedBeforeNanos = failedBefore.orElse(this.startedNanos);
+		this.deadlineNanos = this.startedNanos + timeoutNanos;
+		this.circuit = circuit;
 	}
 
 	/**
@@ -151,6 +171,39 @@ public final class Attempt implements QueueContext, Acknowledgment {
 			}
 		}
 		Thread.interrupted();
+		this.left = true;
+	}
+
+	/**
+	 * Gives the slot back with the end of the worker's run. Worker thread only.
+	 * @return {@code false} if the slot was given to others meanwhile
+	 */
+	public boolean end() {
+		return OCCUPANCY.compareAndSet(this, Occupancy.OCCUPIED, Occupancy.ENDED);
+	}
+
+	/**
+	 * Takes the slot from a handler that does not end.
+	 * @return {@code true} if the slot is the caller's to release
+	 */
+	public boolean leak() {
+		return OCCUPANCY.compareAndSet(this, Occupancy.OCCUPIED, Occupancy.LEAKED);
+	}
+
+	/**
+	 * Whether the slot was taken from the handler.
+	 * @return {@code true} after {@link #leak()}
+	 */
+	public boolean isLeaked() {
+		return this.occupancy == Occupancy.LEAKED;
+	}
+
+	/**
+	 * Whether the handler has ended.
+	 * @return {@code true} if no thread runs it any more
+	 */
+	public boolean hasLeft() {
+		return this.left;
 	}
 
 	/**
@@ -205,6 +258,30 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	 */
 	public boolean isOverdue(long nowNanos) {
 		return nowNanos - this.deadlineNanos >= 0 && this.progress != Progress.ANSWERED;
+	}
+
+	/**
+	 * When the attempt began, on the scale of {@link TimeSource#nanoTime()}.
+	 * @return the nanoseconds
+	 */
+	public long startedNanos() {
+		return this.startedNanos;
+	}
+
+	/**
+	 * When the record failed before, on the scale of {@link TimeSource#nanoTime()}.
+	 * @return the nanoseconds; those of {@link #startedNanos()} if it did not
+	 */
+	public long failedBeforeNanos() {
+		return this.failedBeforeNanos;
+	}
+
+	/**
+	 * What the attempt depends on, and must tell its outcome, once.
+	 * @return the circuit
+	 */
+	public Circuit circuit() {
+		return this.circuit;
 	}
 
 	/**
@@ -287,6 +364,12 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	@Override
 	public String toString() {
 		return this.delivery + " attempt " + this.number;
+	}
+
+	private enum Occupancy {
+
+		OCCUPIED, ENDED, LEAKED
+
 	}
 
 	/**

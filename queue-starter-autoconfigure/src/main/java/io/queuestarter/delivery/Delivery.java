@@ -1,9 +1,12 @@
 package io.queuestarter.delivery;
 
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.outage.Circuit;
 
 /**
  * One record between its admission and its settlement. <em>Thread-safe.</em>
@@ -43,6 +46,18 @@ public final class Delivery {
 	/** Volatile; simple class name of the last failure, for operators. */
 	private volatile @Nullable String lastError;
 
+	/*
+	 * Written by whoever concludes an attempt, before the delivery moves on, and so read
+	 * by whoever opens the next.
+	 */
+	private int failures;
+
+	private int timeouts;
+
+	private long firstFailureNanos;
+
+	private long lastFailureNanos;
+
 	/** Volatile; set before each back-off. */
 	private volatile @Nullable Runnable letGoAction;
 
@@ -59,17 +74,20 @@ public final class Delivery {
 	 * @param answers who receives the answer
 	 * @param slot slot that the attempt occupies
 	 * @param time where the time is read
-	 * @param timeoutNanos longest time the attempt may take
+	 * @param timeout longest time the attempt may take
+	 * @param circuit what the attempt depends on
 	 * @return the attempt, or {@code null} if the delivery was let go meanwhile
 	 */
-	public @Nullable Attempt start(Answers answers, int slot, TimeSource time, long timeoutNanos) {
+	public @Nullable Attempt start(Answers answers, int slot, TimeSource time, AttemptTimeout timeout,
+			Circuit circuit) {
 		Attempt before = this.attempt;
 		int number = (before != null) ? before.attempt() + 1 : 1;
 		ConsumerRecord<byte[], byte[]> current = this.record;
 		if (current == null) {
 			return null;
 		}
-		Attempt next = new Attempt(this, current, number, answers, slot, time, timeoutNanos);
+		Attempt next = new Attempt(this, current, number, answers, slot, time, timeout.nanosAfter(this.timeouts),
+				circuit, (this.failures > 0) ? OptionalLong.of(this.lastFailureNanos) : OptionalLong.empty());
 		this.attempt = next;
 		if (!STATE.compareAndSet(this, DeliveryState.QUEUED, DeliveryState.IN_FLIGHT)) {
 			this.attempt = null;
@@ -152,6 +170,13 @@ public final class Delivery {
 		if (this.state == DeliveryState.LET_GO) {
 			runLetGoAction();
 		}
+	}
+
+	/**
+	 * Gives up what was prepared for the next attempt of a record that will have none.
+	 */
+	public void cancelBackoff() {
+		runLetGoAction();
 	}
 
 	private void runLetGoAction() {
@@ -242,11 +267,32 @@ public final class Delivery {
 	}
 
 	/**
-	 * Notes what an attempt failed with.
+	 * Notes that an attempt failed. To be called by whoever concludes the attempt.
 	 * @param error the failure
+	 * @param nowNanos the time
 	 */
-	public void failedWith(Throwable error) {
+	public void failedWith(Throwable error, long nowNanos) {
 		this.lastError = error.getClass().getSimpleName();
+		if (this.failures++ == 0) {
+			this.firstFailureNanos = nowNanos;
+		}
+		this.lastFailureNanos = nowNanos;
+	}
+
+	/**
+	 * When the record failed first, on the scale of {@link TimeSource#nanoTime()}.
+	 * @return the nanoseconds, or 0 if no attempt failed
+	 */
+	public long firstFailureNanos() {
+		return this.firstFailureNanos;
+	}
+
+	/**
+	 * Notes that the attempt that failed last did so by its deadline.
+	 * @return the number of attempts that did so far
+	 */
+	public int timedOut() {
+		return ++this.timeouts;
 	}
 
 	@Override

@@ -38,6 +38,9 @@ public final class Dispatcher<T> {
 	/** Running tasks by slot; written under the lock, read without. */
 	private final AtomicReferenceArray<@Nullable T> slots;
 
+	/** Queues that the running tasks came from, by slot. Guarded by the lock. */
+	private final TaskQueue<T>[] owners;
+
 	/** Slots without a task, as a stack. Guarded by the lock. */
 	private final int[] freeSlots;
 
@@ -84,6 +87,7 @@ public final class Dispatcher<T> {
 			throw new IllegalArgumentException("'maxInFlight' must be at least 1: " + maxInFlight);
 		}
 		this.slots = new AtomicReferenceArray<>(maxInFlight);
+		this.owners = newOwners(maxInFlight);
 		this.freeSlots = new int[maxInFlight];
 		for (int slot = 0; slot < maxInFlight; slot++) {
 			this.freeSlots[slot] = maxInFlight - 1 - slot;
@@ -95,22 +99,28 @@ public final class Dispatcher<T> {
 		this.roomListener = roomListener;
 	}
 
+	@SuppressWarnings("unchecked")
+	private static <T> TaskQueue<T>[] newOwners(int size) {
+		return new TaskQueue[size];
+	}
+
 	/**
 	 * Opens a queue.
 	 * @param queueLowMark number of its waiting tasks at which the listener is told
 	 * @return the queue, which only this dispatcher accepts
 	 */
 	public TaskQueue<T> open(int queueLowMark) {
-		return new TaskQueue<>(queueLowMark, true);
+		return new TaskQueue<>(queueLowMark, true, Integer.MAX_VALUE);
 	}
 
 	/**
 	 * Opens a queue whose tasks take turns like others but do not count as
-	 * {@link #waiting()}.
+	 * {@link #waiting()}, and occupy no more than a share of the slots while others wait.
+	 * @param share largest number of slots then, at least 1
 	 * @return the queue
 	 */
-	public TaskQueue<T> openAside() {
-		return new TaskQueue<>(-1, false);
+	public TaskQueue<T> openAside(int share) {
+		return new TaskQueue<>(-1, false, share);
 	}
 
 	/**
@@ -328,7 +338,7 @@ public final class Dispatcher<T> {
 			if (ended != NO_SLOT) {
 				free(ended);
 			}
-			TaskQueue<T> queue = (this.stopped || this.free == 0) ? null : this.turn.poll();
+			TaskQueue<T> queue = (this.stopped || this.free == 0) ? null : nextInTurn();
 			slot = (queue != null) ? take(queue) : NO_SLOT;
 			room = queue != null && (queue.tasks.size() == queue.lowMark || this.waiting == this.lowMark);
 		}
@@ -339,6 +349,18 @@ public final class Dispatcher<T> {
 			this.roomListener.run();
 		}
 		return slot;
+	}
+
+	/**
+	 * While counted tasks wait, one of their queues stands in the ring and is found.
+	 */
+	private @Nullable TaskQueue<T> nextInTurn() {
+		TaskQueue<T> queue = this.turn.poll();
+		while (queue != null && this.waiting > 0 && queue.running >= queue.share) {
+			this.turn.add(queue);
+			queue = this.turn.poll();
+		}
+		return queue;
 	}
 
 	private int take(TaskQueue<T> queue) {
@@ -352,6 +374,8 @@ public final class Dispatcher<T> {
 		count(queue, -1);
 		int slot = this.freeSlots[--this.free];
 		this.slots.set(slot, task);
+		this.owners[slot] = queue;
+		queue.running++;
 		return slot;
 	}
 
@@ -366,6 +390,7 @@ public final class Dispatcher<T> {
 		if (this.slots.getAndSet(slot, null) == null) {
 			throw new IllegalStateException("Slot " + slot + " is free already");
 		}
+		this.owners[slot].running--;
 		this.freeSlots[this.free++] = slot;
 	}
 

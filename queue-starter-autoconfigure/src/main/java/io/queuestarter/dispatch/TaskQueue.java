@@ -24,9 +24,16 @@ public final class TaskQueue<T> {
 	/** Whether its tasks count as waiting. */
 	final boolean counted;
 
-	TaskQueue(int lowMark, boolean counted) {
+	/** Largest number of slots for its tasks while counted tasks wait. */
+	final int share;
+
+	/** Its tasks that occupy a slot. */
+	int running;
+
+	TaskQueue(int lowMark, boolean counted, int share) {
 		this.lowMark = lowMark;
 		this.counted = counted;
+		this.share = share;
 	}
 
 }

@@ -1,14 +1,18 @@
 package io.queuestarter.handler;
 
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.support.KafkaUtils;
 
 import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.TaskRunner;
+import io.queuestarter.outage.Circuit;
+import io.queuestarter.outage.Circuits;
 
 /**
  * Makes one attempt on a worker thread: opens it, calls the handler, and passes on the
@@ -28,7 +32,9 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 
 	private final TimeSource time;
 
-	private final long timeoutNanos;
+	private final AttemptTimeout timeout;
+
+	private final Circuits circuits;
 
 	/**
 	 * Creates a runner.
@@ -38,23 +44,36 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 	 * @param group the consumer group
 	 * @param answers who receives the answers
 	 * @param time where the time is read
-	 * @param timeoutNanos longest time of an attempt
+	 * @param timeout longest time of an attempt
+	 * @param circuits tell what a record depends on
 	 */
 	public HandlerRunner(RecordDecoder decoder, AcknowledgingConsumerAwareMessageListener<Object, Object> listener,
-			Consumer<?, ?> consumer, String group, Answers answers, TimeSource time, long timeoutNanos) {
+			Consumer<?, ?> consumer, String group, Answers answers, TimeSource time, AttemptTimeout timeout,
+			Circuits circuits) {
 		this.decoder = decoder;
 		this.listener = listener;
 		this.consumer = consumer;
 		this.group = group;
 		this.answers = answers;
 		this.time = time;
-		this.timeoutNanos = timeoutNanos;
+		this.timeout = timeout;
+		this.circuits = circuits;
 	}
 
 	@Override
 	public boolean run(Delivery delivery, int slot) {
-		Attempt attempt = delivery.start(this.answers, slot, this.time, this.timeoutNanos);
+		ConsumerRecord<byte[], byte[]> record = delivery.record();
+		if (record == null) {
+			return true;
+		}
+		Circuit circuit = this.circuits.of(record);
+		if (!circuit.tryAcquire()) {
+			this.answers.refused(delivery, circuit);
+			return true;
+		}
+		Attempt attempt = delivery.start(this.answers, slot, this.time, this.timeout, circuit);
 		if (attempt == null) {
+			circuit.released();
 			return true;
 		}
 		try {
@@ -72,7 +91,7 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 			KafkaUtils.clearConsumerGroupId();
 			attempt.leave();
 		}
-		return !(attempt.isAwaited() && attempt.detach());
+		return !(attempt.isAwaited() && attempt.detach()) && attempt.end();
 	}
 
 }

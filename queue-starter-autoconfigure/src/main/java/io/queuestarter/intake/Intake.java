@@ -48,6 +48,8 @@ public final class Intake {
 
 	private int turn;
 
+	private boolean closed;
+
 	/**
 	 * Creates the intake of one consumer.
 	 * @param limits the bounds
@@ -169,6 +171,15 @@ public final class Intake {
 	}
 
 	/**
+	 * Says whether anything may be admitted. While nothing may, all partitions are
+	 * paused.
+	 * @param isClosed {@code true} if what handlers depend on is out of order
+	 */
+	public void setClosed(boolean isClosed) {
+		this.closed = isClosed;
+	}
+
+	/**
 	 * Moves the watermarks on, admits what there is room for, and decides which
 	 * partitions are paused.
 	 */
@@ -183,6 +194,9 @@ public final class Intake {
 	}
 
 	private void admit() {
+		if (this.closed) {
+			return;
+		}
 		List<PartitionIntake> waiting = new ArrayList<>();
 		for (PartitionIntake partition : this.partitions.values()) {
 			if (partition.hasPending()) {
@@ -215,14 +229,14 @@ public final class Intake {
 
 	private boolean isFull(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
-		return partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
+		return this.closed || partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
 				|| this.dispatcher.waiting() >= this.limits.records()
 				|| this.dispatcher.waiting(assignment.queue()) >= this.limits.partitionRecords();
 	}
 
 	private boolean hasRoom(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
-		return !partition.hasPending() && !assignment.ledger().isFull() && !assignment.isOverBytes()
+		return !this.closed && !partition.hasPending() && !assignment.ledger().isFull() && !assignment.isOverBytes()
 				&& this.dispatcher.waiting() <= this.limits.records() / 2
 				&& this.dispatcher.waiting(assignment.queue()) <= this.limits.partitionRecords() / 2;
 	}

@@ -34,7 +34,8 @@ final class QueueHealthIndicator extends AbstractHealthIndicator {
 			.withDetail("partitions", this.queue.partitions().size())
 			.withDetail("inFlight", this.queue.inFlight())
 			.withDetail("headAge", this.queue.headAge().toString())
-			.withDetail("deadLettersWaiting", this.queue.deadLettersWaiting());
+			.withDetail("deadLettersWaiting", this.queue.deadLettersWaiting())
+			.withDetail("circuits", this.queue.circuitStates());
 		Throwable failure = this.queue.failure();
 		if (failure != null) {
 			// Other messages may tell of payloads.

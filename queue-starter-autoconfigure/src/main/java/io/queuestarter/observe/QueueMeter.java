@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.container.PartitionView;
 import io.queuestarter.container.Queue;
+import io.queuestarter.outage.CircuitState;
 
 /**
  * The meters of a queue. Each carries the tag {@code queue}, the id. Gauges over
@@ -79,6 +80,20 @@ public enum QueueMeter {
 
 	/** Records that retention deleted before they were fetched. */
 	RETENTION_LOST("retention.lost", Kind.COUNTER, "records", (queue) -> queue.intakeCounts().lostToRetention()),
+
+	/** Handlers that ignore that they were cancelled, and whose places others have. */
+	LEAKED("leaked", Kind.GAUGE, "handlers", Queue::leaked),
+
+	/** Records moved aside because they held a watermark. */
+	CANCELLED("hol.cancelled", Kind.COUNTER, "records", (queue) -> queue.outcomes().cancelledCount()),
+
+	/** Circuits whose breaker lets no attempt pass. */
+	CIRCUITS_OPEN("circuits.open", Kind.GAUGE, "circuits",
+			(queue) -> queue.circuitStates().stream().filter((circuit) -> circuit.state().endsWith("OPEN")).count()),
+
+	/** Records that may be given up now, of the circuit that may give up least. */
+	DLQ_BUDGET("dlq.budget", Kind.GAUGE, "records",
+			(queue) -> queue.circuitStates().stream().mapToLong(CircuitState::budget).min().orElse(0)),
 
 	/** Records that wait to be written to the dead-letter topic. */
 	DLQ_WAITING("dlq.waiting", Kind.GAUGE, "records", Queue::deadLettersWaiting),

@@ -45,4 +45,13 @@ public final class Backoff {
 		return Duration.ofNanos((long) (ceiling * this.random.getAsDouble()));
 	}
 
+	/**
+	 * Spreads what would happen at one moment.
+	 * @param most largest delay
+	 * @return a random delay, at least half of it
+	 */
+	public Duration spread(Duration most) {
+		return Duration.ofNanos((long) (most.toNanos() * (1 + this.random.getAsDouble()) / 2));
+	}
+
 }

@@ -33,11 +33,12 @@ public final class Retries {
 	 * Creates an empty store.
 	 * @param timer the application's timer
 	 * @param dispatcher where due records go
+	 * @param share largest number of slots for them while others wait
 	 */
-	public Retries(ScheduledExecutorService timer, Dispatcher<Delivery> dispatcher) {
+	public Retries(ScheduledExecutorService timer, Dispatcher<Delivery> dispatcher, int share) {
 		this.timer = timer;
 		this.dispatcher = dispatcher;
-		this.due = dispatcher.openAside();
+		this.due = dispatcher.openAside(share);
 	}
 
 	/**

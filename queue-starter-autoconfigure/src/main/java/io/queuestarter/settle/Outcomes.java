@@ -18,6 +18,8 @@ public final class Outcomes {
 
 	private final LongAdder abandoned = new LongAdder();
 
+	private final LongAdder cancelled = new LongAdder();
+
 	void acknowledged() {
 		this.acknowledged.increment();
 	}
@@ -32,6 +34,10 @@ public final class Outcomes {
 
 	void late() {
 		this.late.increment();
+	}
+
+	void cancelled() {
+		this.cancelled.increment();
 	}
 
 	void abandoned() {
@@ -69,6 +75,14 @@ public final class Outcomes {
 	 */
 	public long lateCount() {
 		return this.late.sum();
+	}
+
+	/**
+	 * Records moved aside because they held a watermark.
+	 * @return the number
+	 */
+	public long cancelledCount() {
+		return this.cancelled.sum();
 	}
 
 	/**

@@ -21,7 +21,7 @@ import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.handler.Failures;
-import io.queuestarter.retry.Backoff;
+import io.queuestarter.outage.Circuit;
 import io.queuestarter.retry.Retries;
 
 /**
@@ -34,9 +34,7 @@ public final class Settler implements Answers {
 
 	private static final Duration MAX_DELAY = Duration.ofDays(1);
 
-	private final int maxAttempts;
-
-	private final Backoff backoff;
+	private final RetryRule rule;
 
 	private final @Nullable DeadLetters deadLetters;
 
@@ -44,29 +42,36 @@ public final class Settler implements Answers {
 
 	private final Retries retries;
 
+	private final Overstays overstays;
+
 	private final Outcomes outcomes;
+
+	private final TimeSource time;
 
 	private final Consumer<Throwable> fatal;
 
 	/**
 	 * Creates a settler.
-	 * @param maxAttempts attempts before a record is dead-lettered
-	 * @param backoff delay between attempts
-	 * @param deadLetters where failed records go, or {@code null} to retry them for ever
+	 * @param rule how often failed records are tried again
+	 * @param deadLetters where records go that are given up, or {@code null} to retry
+	 * them for ever
 	 * @param dispatcher whose slots the attempts occupy
 	 * @param retries where records wait for their next attempt
+	 * @param overstays looks after handlers that ignore that they were cancelled
 	 * @param outcomes counts what happened
+	 * @param time where the time is read
 	 * @param fatal told when the process ran out of memory, or an answer could not be
 	 * carried out: nothing can be concluded about the record then
 	 */
-	public Settler(int maxAttempts, Backoff backoff, @Nullable DeadLetters deadLetters, Dispatcher<Delivery> dispatcher,
-			Retries retries, Outcomes outcomes, Consumer<Throwable> fatal) {
-		this.maxAttempts = maxAttempts;
-		this.backoff = backoff;
+	public Settler(RetryRule rule, @Nullable DeadLetters deadLetters, Dispatcher<Delivery> dispatcher, Retries retries,
+			Overstays overstays, Outcomes outcomes, TimeSource time, Consumer<Throwable> fatal) {
+		this.rule = rule;
 		this.deadLetters = deadLetters;
 		this.dispatcher = dispatcher;
 		this.retries = retries;
+		this.overstays = overstays;
 		this.outcomes = outcomes;
+		this.time = time;
 		this.fatal = fatal;
 	}
 
@@ -76,6 +81,7 @@ public final class Settler implements Answers {
 			if (attempt.delivery().settle(DeliveryState.IN_FLIGHT)) {
 				this.outcomes.acknowledged();
 			}
+			attempt.circuit().succeeded(attempt.startedNanos(), this.time.nanoTime());
 		});
 		if (!first && attempt.isCancelled()) {
 			this.outcomes.late();
@@ -87,77 +93,143 @@ public final class Settler implements Answers {
 		if (Failures.isOutOfMemory(error)) {
 			conclude(attempt, () -> {
 				attempt.delivery().letGo();
+				attempt.circuit().released();
 				this.fatal.accept(error);
 			});
 			return;
 		}
 		Throwable cause = Failures.unwrap(error);
 		conclude(attempt, () -> {
-			attempt.delivery().failedWith(cause);
 			if (cause instanceof QueueRejectException) {
-				park(attempt, DeadLetterReason.NACK, cause);
+				verdict(attempt, DeadLetterReason.NACK, cause);
 			}
-			else if (Failures.isUndecodable(cause)) {
-				if (Failures.isTransient(cause)) {
-					retryOrPark(attempt, this.backoff.after(attempt.attempt()), DeadLetterReason.UNDECODABLE, cause);
-				}
-				else {
-					park(attempt, DeadLetterReason.UNDECODABLE, cause);
-				}
+			else if (Failures.isUndecodable(cause) && !Failures.isTransient(cause)) {
+				verdict(attempt, DeadLetterReason.UNDECODABLE, cause);
 			}
 			else if (!attempt.isCalled() && Failures.isUnprocessable(cause)) {
-				park(attempt, DeadLetterReason.UNPROCESSABLE, cause);
+				verdict(attempt, DeadLetterReason.UNPROCESSABLE, cause);
 			}
 			else {
 				Duration delay = (cause instanceof QueueRetryException retry) ? retry.getDelay()
-						: this.backoff.after(attempt.attempt());
-				retryOrPark(attempt, delay, DeadLetterReason.RETRIES_EXHAUSTED, cause);
+						: this.rule.backoff().after(attempt.attempt());
+				failure(attempt, delay, Failures.isUndecodable(cause) ? DeadLetterReason.UNDECODABLE
+						: DeadLetterReason.RETRIES_EXHAUSTED, cause);
 			}
 		});
 	}
 
 	@Override
 	public void retryAfter(Attempt attempt, Duration delay) {
-		QueueRetryException cause = new QueueRetryException(delay);
-		conclude(attempt, () -> {
-			attempt.delivery().failedWith(cause);
-			retryOrPark(attempt, delay, DeadLetterReason.RETRIES_EXHAUSTED, cause);
-		});
+		conclude(attempt,
+				() -> failure(attempt, delay, DeadLetterReason.RETRIES_EXHAUSTED, new QueueRetryException(delay)));
 	}
 
 	@Override
 	public void rejected(Attempt attempt, String reason) {
-		QueueRejectException cause = new QueueRejectException(reason);
-		conclude(attempt, () -> {
-			attempt.delivery().failedWith(cause);
-			park(attempt, DeadLetterReason.NACK, cause);
-		});
+		conclude(attempt, () -> verdict(attempt, DeadLetterReason.NACK, new QueueRejectException(reason)));
+	}
+
+	@Override
+	public void refused(Delivery delivery, Circuit circuit) {
+		if (delivery.move(DeliveryState.QUEUED, DeliveryState.BACKOFF)) {
+			this.retries.schedule(delivery, this.rule.backoff().spread(circuit.pause()));
+		}
 	}
 
 	@Override
 	public void abandoned(Attempt attempt) {
-		conclude(attempt, this.outcomes::abandoned);
+		conclude(attempt, () -> {
+			this.outcomes.abandoned();
+			attempt.circuit().released();
+			this.overstays.add(attempt, this.time.nanoTime());
+		});
 	}
 
 	/**
 	 * Times out every attempt in flight whose deadline has passed, and cancels it.
-	 * @param time where the time is read
 	 */
-	public void timeOutOverdue(TimeSource time) {
-		long nowNanos = time.nanoTime();
+	public void timeOutOverdue() {
+		long nowNanos = this.time.nanoTime();
 		this.dispatcher.forEachInFlight((delivery) -> {
 			Attempt attempt = delivery.attempt();
 			if (attempt != null && attempt.isOverdue(nowNanos)) {
 				TimeoutException cause = new TimeoutException("No answer before " + attempt.deadline());
 				if (conclude(attempt, () -> {
 					this.outcomes.timedOut();
-					delivery.failedWith(cause);
-					retryOrPark(attempt, this.backoff.after(attempt.attempt()), DeadLetterReason.TIMEOUT, cause);
+					boolean often = delivery.timedOut() >= this.rule.maxTimeouts();
+					fail(attempt, this.rule.backoff().after(attempt.attempt()), DeadLetterReason.TIMEOUT, cause, often);
 				})) {
 					attempt.cancel();
+					this.overstays.add(attempt, nowNanos);
 				}
 			}
 		});
+		this.overstays.look(nowNanos);
+	}
+
+	/**
+	 * Ends a record that holds a watermark: it goes to the dead-letter topic, whatever
+	 * its handler does, unless its answer comes first.
+	 * @param delivery the delivery
+	 * @param cause why
+	 * @return {@code false} if it is settled, given up or let go already
+	 */
+	public boolean moveAside(Delivery delivery, Throwable cause) {
+		Attempt attempt = delivery.attempt();
+		int attempts = (attempt != null) ? attempt.attempt() : 0;
+		Failure failure = new Failure(DeadLetterReason.HOL_CANCEL, attempts, cause);
+		DeadLetters target = this.deadLetters;
+		if (target == null) {
+			return false;
+		}
+		if (delivery.move(DeliveryState.BACKOFF, DeliveryState.DEAD_LETTERING)
+				|| delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING)) {
+			delivery.cancelBackoff();
+			target.publish(delivery, failure);
+			this.outcomes.cancelled();
+			return true;
+		}
+		if (attempt == null || delivery.state() != DeliveryState.IN_FLIGHT || !conclude(attempt, () -> {
+			attempt.circuit().released();
+			if (delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
+				target.publish(delivery, failure);
+			}
+		})) {
+			return false;
+		}
+		this.outcomes.cancelled();
+		attempt.cancel();
+		this.overstays.add(attempt, this.time.nanoTime());
+		return true;
+	}
+
+	/** Says that no attempt can succeed, whatever it depends on. */
+	private void verdict(Attempt attempt, DeadLetterReason reason, Throwable cause) {
+		attempt.delivery().failedWith(cause, this.time.nanoTime());
+		park(attempt, reason, cause);
+		attempt.circuit().released();
+	}
+
+	private void failure(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause) {
+		fail(attempt, delay, reason, cause, false);
+	}
+
+	/**
+	 * The record may be at fault, or what it depends on: as long as the latter is not
+	 * known to answer, the record is tried again.
+	 */
+	private void fail(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause, boolean exhausted) {
+		long nowNanos = this.time.nanoTime();
+		Delivery delivery = attempt.delivery();
+		delivery.failedWith(cause, nowNanos);
+		attempt.circuit().failed(attempt.startedNanos(), nowNanos, cause);
+		if (this.deadLetters != null && (exhausted || attempt.attempt() >= this.rule.maxAttempts())
+				&& attempt.circuit().mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos)) {
+			park(attempt, reason, cause);
+		}
+		else {
+			retry(attempt, delay, cause);
+		}
 	}
 
 	/** Carries out the first answer; a detached attempt's slot is free afterwards. */
@@ -183,15 +255,6 @@ public final class Settler implements Answers {
 		return true;
 	}
 
-	private void retryOrPark(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause) {
-		if (attempt.attempt() >= this.maxAttempts && this.deadLetters != null) {
-			park(attempt, reason, cause);
-		}
-		else {
-			retry(attempt, delay, cause);
-		}
-	}
-
 	private void retry(Attempt attempt, Duration wanted, Throwable cause) {
 		Duration delay = (wanted.compareTo(MAX_DELAY) < 0) ? wanted : MAX_DELAY;
 		if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.BACKOFF)) {
@@ -204,7 +267,7 @@ public final class Settler implements Answers {
 
 	private void park(Attempt attempt, DeadLetterReason reason, Throwable cause) {
 		if (this.deadLetters == null) {
-			retry(attempt, this.backoff.after(attempt.attempt()), cause);
+			retry(attempt, this.rule.backoff().after(attempt.attempt()), cause);
 		}
 		else if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
 			this.deadLetters.publish(attempt.delivery(), new Failure(reason, attempt.attempt(), cause));

@@ -66,7 +66,7 @@ class QueueConfigurationTests {
 				assertThat(settings.retry().maxAttempts()).isEqualTo(7);
 				assertThat(source(settings, "retry.local.max-attempts"))
 					.startsWith("kafka-queue.listeners.billing.retry.local.max-attempts");
-				assertThat(settings.timeout()).isEqualTo(Duration.ofSeconds(20));
+				assertThat(settings.timeouts().attempt().initial()).isEqualTo(Duration.ofSeconds(20));
 				assertThat(source(settings, "timeout.initial"))
 					.isEqualTo("'timeout' of @QueueListener on Billing.charge");
 				assertThat(settings.deadLetters().topic()).isEqualTo("all.dlq");
@@ -82,7 +82,7 @@ class QueueConfigurationTests {
 
 				assertThat(settings.workers().maxInFlight()).isEqualTo(128);
 				assertThat(settings.deadLetters().topic()).isEqualTo("graves");
-				assertThat(settings.timeout()).hasSeconds(3);
+				assertThat(settings.timeouts().attempt().initial()).hasSeconds(3);
 			});
 	}
 

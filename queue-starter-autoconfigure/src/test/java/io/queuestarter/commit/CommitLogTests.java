@@ -11,6 +11,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
 import io.queuestarter.delivery.Assignment;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.Dispatcher;
@@ -20,6 +21,7 @@ import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.NoAnswers;
 import io.queuestarter.testkit.Records;
+import io.queuestarter.testkit.Trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -121,7 +123,8 @@ class CommitLogTests {
 		assignment.admit(Records.record(PARTITION, 5, 10), 0);
 		Delivery second = assignment.admit(Records.record(PARTITION, 6, 10), 0);
 		assignment.admit(Records.record(PARTITION, 7, 10), 0);
-		second.start(new NoAnswers(), 0, new ManualClock(), 1);
+		second.start(new NoAnswers(), 0, new ManualClock(),
+				new AttemptTimeout(Duration.ofNanos(1), 1, Duration.ofNanos(1)), Trust.circuit());
 
 		OffsetAndMetadata change = changes(assignment).get(PARTITION);
 

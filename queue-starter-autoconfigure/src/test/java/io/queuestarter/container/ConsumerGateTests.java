@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -17,11 +18,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.queuestarter.Ordering;
+import io.queuestarter.blockage.BlockageRule;
 import io.queuestarter.container.QueueSettings.DeadLetterTopic;
 import io.queuestarter.container.QueueSettings.Retry;
+import io.queuestarter.container.QueueSettings.Timeouts;
 import io.queuestarter.container.QueueSettings.Workers;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.intake.IntakeLimits;
+import io.queuestarter.outage.OutageSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -40,7 +45,7 @@ class ConsumerGateTests {
 
 	private final QueueRuntime runtime = new QueueRuntime(TimeSource.SYSTEM, Map.of("bootstrap.servers", "localhost:1"),
 			Map.of(), (settings) -> (source, topic) -> {
-			});
+			}, CircuitBreakerRegistry.ofDefaults(), null);
 
 	private final Queue queue = new Queue(settings(), "group", List.of("orders"), this.runtime);
 
@@ -194,8 +199,11 @@ class ConsumerGateTests {
 	}
 
 	private static QueueSettings settings() {
-		return new QueueSettings("gate", null, Ordering.UNORDERED, new Workers(false, 1),
-				new IntakeLimits(100, 100, 1 << 20, 100, 1 << 20), Duration.ofSeconds(30),
+		return new QueueSettings("gate", null, Ordering.UNORDERED, new Workers(false, 1, 1),
+				new IntakeLimits(100, 100, 1 << 20, 100, 1 << 20),
+				new Timeouts(new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), 3, Duration.ZERO),
+				new OutageSettings(false, "gate", null, Duration.ofMinutes(5), 1, Duration.ZERO),
+				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10),
 				new Retry(3, Duration.ZERO, 1, Duration.ZERO), Duration.ofSeconds(1),
 				new DeadLetterTopic(false, "{topic}-dlq", false), Duration.ZERO, Map.of());
 	}

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -57,13 +58,14 @@ final class SimulatedProcess {
 				(ignored) -> new WorkerThreads(this::startWorker, (nanos) -> {
 				}, () -> {
 				}), Map.of(), Map.of(), (ignored) -> (source, topic) -> {
-				});
+				}, CircuitBreakerRegistry.ofDefaults(), null);
 		this.queue = new Queue(settings, "group", List.of("orders"), runtime);
 		PartDecoder bytes = PartDecoder.single("value", new ByteArrayDeserializer());
 		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment,
 				consumer) -> handle((Attempt) Objects.requireNonNull(acknowledgment));
 		this.queue.bind(new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, "group",
-				this.queue.settler(), simulation.clock(), settings.timeout().toNanos()), CONTAINER);
+				this.queue.settler(), simulation.clock(), settings.timeouts().attempt(), this.queue.circuits()),
+				CONTAINER);
 		this.queue.starting();
 	}
 

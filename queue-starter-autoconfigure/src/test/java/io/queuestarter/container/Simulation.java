@@ -13,11 +13,15 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.Ordering;
+import io.queuestarter.blockage.BlockageRule;
 import io.queuestarter.container.QueueSettings.DeadLetterTopic;
 import io.queuestarter.container.QueueSettings.Retry;
+import io.queuestarter.container.QueueSettings.Timeouts;
 import io.queuestarter.container.QueueSettings.Workers;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.ledger.OffsetRanges;
+import io.queuestarter.outage.OutageSettings;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.Records;
 
@@ -76,10 +80,17 @@ final class Simulation {
 	private QueueSettings settings() {
 		IntakeLimits limits = new IntakeLimits(oneOf(1, 2, 5, 64, 130), oneOf(2, 10, 100), oneOf(50, 500, 1 << 20),
 				oneOf(2, 10, 100), oneOf(50, 500, 1 << 20));
-		return new QueueSettings("simulated", null, Ordering.UNORDERED, new Workers(false, oneOf(1, 3, 16)), limits,
-				Duration.ofMillis(oneOf(200, 5_000)), new Retry(3, Duration.ZERO, 1, Duration.ZERO),
-				Duration.ofMillis(oneOf(10, 200, 1_000)), new DeadLetterTopic(false, "{topic}-dlq", false),
-				Duration.ofMillis(oneOf(0, 20, 500)), Map.of());
+		return new QueueSettings("simulated", null, Ordering.UNORDERED,
+				new Workers(false, oneOf(1, 3, 16), oneOf(0, 1, 4)), limits,
+				timeouts(Duration.ofMillis(oneOf(200, 5_000))),
+				new OutageSettings(false, "simulated", null, Duration.ofMinutes(5), 1, Duration.ZERO),
+				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10),
+				new Retry(3, Duration.ZERO, 1, Duration.ZERO), Duration.ofMillis(oneOf(10, 200, 1_000)),
+				new DeadLetterTopic(false, "{topic}-dlq", false), Duration.ofMillis(oneOf(0, 20, 500)), Map.of());
+	}
+
+	private static Timeouts timeouts(Duration timeout) {
+		return new Timeouts(new AttemptTimeout(timeout, 2, Duration.ofSeconds(20)), 3, Duration.ofSeconds(1));
 	}
 
 	private int oneOf(int... values) {

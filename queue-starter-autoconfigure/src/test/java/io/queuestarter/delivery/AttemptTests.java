@@ -20,6 +20,7 @@ import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.NoAnswers;
 import io.queuestarter.testkit.Records;
+import io.queuestarter.testkit.Trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -103,7 +104,9 @@ class AttemptTests {
 	@Test
 	void endlessTimeoutIsNeverOverdue() {
 		this.clock.advance(Duration.ofDays(1));
-		Attempt attempt = Objects.requireNonNull(admit().start(this.answers, 0, this.clock, Long.MAX_VALUE));
+		Attempt attempt = Objects.requireNonNull(admit().start(this.answers, 0, this.clock,
+				new AttemptTimeout(Duration.ofNanos(Long.MAX_VALUE), 1, Duration.ofNanos(Long.MAX_VALUE)),
+				Trust.circuit()));
 
 		this.clock.advance(Duration.ofDays(10_000));
 
@@ -224,7 +227,8 @@ class AttemptTests {
 	}
 
 	private Attempt start() {
-		return Objects.requireNonNull(admit().start(this.answers, 0, this.clock, Duration.ofSeconds(30).toNanos()));
+		return Objects.requireNonNull(admit().start(this.answers, 0, this.clock,
+				new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), Trust.circuit()));
 	}
 
 	private Delivery admit() {

@@ -8,9 +8,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.outage.Circuit;
 import io.queuestarter.testkit.Interleavings;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.Records;
+import io.queuestarter.testkit.Trust;
 
 /**
  * Start, answer, back-off and loss of one record meet: each takes effect as if alone, and
@@ -34,6 +36,10 @@ class DeliveryLincheckTests {
 	 */
 	public static class Operations implements Answers {
 
+		private static final AttemptTimeout TIMEOUT = new AttemptTimeout(Duration.ofNanos(1), 1, Duration.ofNanos(1));
+
+		private static final Circuit CIRCUIT = Trust.circuit();
+
 		private final Assignment assignment = Records
 			.assignment(new Dispatcher<>(1, 0, Runnable::run, (task, slot) -> true, () -> {
 			}));
@@ -45,7 +51,7 @@ class DeliveryLincheckTests {
 		/** One worker at a time has the record, since it is dispatched once. */
 		@Operation(nonParallelGroup = "worker")
 		public boolean start() {
-			return this.delivery.start(this, 0, this.time, 1) != null;
+			return this.delivery.start(this, 0, this.time, TIMEOUT, CIRCUIT) != null;
 		}
 
 		@Operation
@@ -104,6 +110,11 @@ class DeliveryLincheckTests {
 		@Override
 		public void rejected(Attempt attempt, String reason) {
 			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void refused(Delivery refused, Circuit circuit) {
+			// There is always a permit.
 		}
 
 		@Override

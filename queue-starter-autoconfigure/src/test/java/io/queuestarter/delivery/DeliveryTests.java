@@ -1,5 +1,6 @@
 package io.queuestarter.delivery;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -18,10 +19,14 @@ import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.NoAnswers;
 import io.queuestarter.testkit.Records;
+import io.queuestarter.testkit.Trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class DeliveryTests {
+
+	private static final AttemptTimeout TIMEOUT = new AttemptTimeout(Duration.ofNanos(1_000), 1,
+			Duration.ofNanos(1_000));
 
 	private final ManualClock clock = new ManualClock();
 
@@ -163,7 +168,7 @@ class DeliveryTests {
 		Delivery delivery = admit(0);
 		delivery.letGo();
 
-		assertThat(delivery.start(this.answers, 0, this.clock, 1)).isNull();
+		assertThat(delivery.start(this.answers, 0, this.clock, TIMEOUT, Trust.circuit())).isNull();
 		assertThat(delivery.attempt()).isNull();
 	}
 
@@ -225,7 +230,7 @@ class DeliveryTests {
 		Delivery delivery = admit(0);
 		assertThat(delivery.lastError()).isNull();
 
-		delivery.failedWith(new IllegalStateException("text that may hold a payload"));
+		delivery.failedWith(new IllegalStateException("text that may hold a payload"), 0);
 
 		assertThat(delivery.lastError()).isEqualTo("IllegalStateException");
 	}
@@ -244,7 +249,7 @@ class DeliveryTests {
 		Thread worker = new Thread(() -> {
 			for (int round = 0; round < rounds; round++) {
 				await(barrier);
-				Attempt attempt = deliveries[round].start(this.answers, 0, this.clock, 1);
+				Attempt attempt = deliveries[round].start(this.answers, 0, this.clock, TIMEOUT, Trust.circuit());
 				if (attempt != null && deliveries[round].settle(DeliveryState.IN_FLIGHT)) {
 					settled.incrementAndGet();
 				}
@@ -309,7 +314,7 @@ class DeliveryTests {
 	}
 
 	private Attempt start(Delivery delivery) {
-		return Objects.requireNonNull(delivery.start(this.answers, 0, this.clock, 1_000));
+		return Objects.requireNonNull(delivery.start(this.answers, 0, this.clock, TIMEOUT, Trust.circuit()));
 	}
 
 }

@@ -115,7 +115,7 @@ class DispatcherConcurrencyTests {
 			for (int i = 0; i < 3; i++) {
 				this.queues.add(this.dispatcher.open(1));
 			}
-			this.queues.add(this.dispatcher.openAside());
+			this.queues.add(this.dispatcher.openAside(Integer.MAX_VALUE));
 		}
 
 		void run() throws Exception {

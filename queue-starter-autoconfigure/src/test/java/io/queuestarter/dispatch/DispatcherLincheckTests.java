@@ -43,7 +43,7 @@ class DispatcherLincheckTests {
 
 		private final TaskQueue<Integer> first = withOneSlotOccupied();
 
-		private final TaskQueue<Integer> second = this.dispatcher.openAside();
+		private final TaskQueue<Integer> second = this.dispatcher.openAside(Integer.MAX_VALUE);
 
 		private TaskQueue<Integer> withOneSlotOccupied() {
 			TaskQueue<Integer> queue = this.dispatcher.open(0);

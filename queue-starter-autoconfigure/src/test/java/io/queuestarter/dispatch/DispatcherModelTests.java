@@ -78,7 +78,7 @@ class DispatcherModelTests {
 			this.lowMark = random.nextInt(6);
 			this.dispatcher = new Dispatcher<>(this.slots, this.lowMark, this::startWorker, this::run,
 					() -> this.told++);
-			this.aside = this.dispatcher.openAside();
+			this.aside = this.dispatcher.openAside(Integer.MAX_VALUE);
 			add(this.aside);
 		}
 

@@ -31,6 +31,29 @@ class DispatcherTests {
 	};
 
 	@Test
+	void tasksAsideTakeNoMoreThanTheirShareWhileOthersWait() {
+		List<String> running = new ArrayList<>();
+		ArrayDeque<Runnable> workers = new ArrayDeque<>();
+		Dispatcher<String> dispatcher = new Dispatcher<>(4, 0, workers::add, (task, slot) -> {
+			running.add(task);
+			return false;
+		}, () -> {
+		});
+		TaskQueue<String> fresh = dispatcher.open(0);
+		TaskQueue<String> aside = dispatcher.openAside(1);
+		dispatcher.submit(aside, List.of("r1", "r2", "r3", "r4"));
+		dispatcher.submit(fresh, List.of("f1", "f2", "f3", "f4"));
+
+		workers.forEach(Runnable::run);
+		assertThat(running).containsExactlyInAnyOrder("r1", "f1", "f2", "f3");
+
+		dispatcher.release(0);
+		dispatcher.release(1);
+		List.copyOf(workers).forEach(Runnable::run);
+		assertThat(running).as("nothing fresh waits any more").contains("f4").hasSize(6);
+	}
+
+	@Test
 	void tasksOfOneQueueRunInTheOrderOfTheirSubmission() {
 		Dispatcher<String> dispatcher = dispatcher(2, 0);
 		TaskQueue<String> queue = dispatcher.open(0);
@@ -72,7 +95,7 @@ class DispatcherTests {
 		Dispatcher<String> dispatcher = dispatcher(1, 0);
 		TaskQueue<String> first = dispatcher.open(0);
 		TaskQueue<String> second = dispatcher.open(0);
-		TaskQueue<String> aside = dispatcher.openAside();
+		TaskQueue<String> aside = dispatcher.openAside(Integer.MAX_VALUE);
 
 		dispatcher.submit(first, List.of("a1", "a2", "a3"));
 		dispatcher.submit(second, List.of("b1", "b2"));
@@ -235,7 +258,7 @@ class DispatcherTests {
 	@Test
 	void tasksAsideAreNotCountedAsWaiting() {
 		Dispatcher<String> dispatcher = dispatcher(1, 0);
-		TaskQueue<String> aside = dispatcher.openAside();
+		TaskQueue<String> aside = dispatcher.openAside(Integer.MAX_VALUE);
 		dispatcher.submit(aside, List.of("detached", "a", "b"));
 		assertThat(dispatcher.waiting()).isZero();
 		assertThat(dispatcher.waiting(aside)).isEqualTo(3);

@@ -1,5 +1,6 @@
 package io.queuestarter.intake;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.queuestarter.delivery.Assignment;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
@@ -28,6 +30,7 @@ import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.NoAnswers;
 import io.queuestarter.testkit.Records;
 import io.queuestarter.testkit.Seeds;
+import io.queuestarter.testkit.Trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -624,7 +627,8 @@ class IntakeTests {
 		}
 
 		private boolean run(Delivery delivery, int slot) {
-			if (delivery.start(this.answers, slot, this.clock, 1) == null) {
+			if (delivery.start(this.answers, slot, this.clock,
+					new AttemptTimeout(Duration.ofNanos(1), 1, Duration.ofNanos(1)), Trust.circuit()) == null) {
 				return true;
 			}
 			this.taken = delivery;

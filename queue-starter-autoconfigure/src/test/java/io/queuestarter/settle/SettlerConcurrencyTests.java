@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.dispatch.Dispatcher;
@@ -34,6 +35,7 @@ import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.ManualTimer;
 import io.queuestarter.testkit.Records;
 import io.queuestarter.testkit.Seeds;
+import io.queuestarter.testkit.Trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -45,6 +47,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SettlerConcurrencyTests {
 
 	private static final int ROUNDS = 5_000;
+
+	private static final AttemptTimeout TIMEOUT = new AttemptTimeout(Duration.ofNanos(1), 1, Duration.ofNanos(1));
 
 	private final ManualClock clock = new ManualClock();
 
@@ -65,14 +69,15 @@ class SettlerConcurrencyTests {
 		Dispatcher<Delivery> dispatcher = new Dispatcher<>(1, 0, pool,
 				(delivery, slot) -> run(settler[0], delivery, slot), () -> {
 				});
-		settler[0] = new Settler(1, new Backoff(Duration.ofDays(1), 1, Duration.ofDays(1), () -> 1),
-				(delivery, failure) -> this.parked.incrementAndGet(), dispatcher, new Retries(this.timer, dispatcher),
-				this.outcomes, (error) -> {
+		settler[0] = new Settler(new RetryRule(1, 1, new Backoff(Duration.ofDays(1), 1, Duration.ofDays(1), () -> 1)),
+				(delivery, failure) -> this.parked.incrementAndGet(), dispatcher,
+				new Retries(this.timer, dispatcher, 1), new Overstays(dispatcher, Duration.ofDays(1), 1), this.outcomes,
+				this.clock, (error) -> {
 				});
 		List<Consumer<Attempt>> answers = List.of(Attempt::ack, (attempt) -> attempt.reject("no"),
 				(attempt) -> settler[0].failed(attempt, new IllegalStateException("down")),
 				(attempt) -> settler[0].failed(attempt, new OutOfMemoryError("test")),
-				(attempt) -> settler[0].timeOutOverdue(this.clock), (attempt) -> attempt.delivery().letGo());
+				(attempt) -> settler[0].timeOutOverdue(), (attempt) -> attempt.delivery().letGo());
 		Map<DeliveryState, Integer> ends = new EnumMap<>(DeliveryState.class);
 		for (int round = 0; round < ROUNDS; round++) {
 			Assignment assignment = Records.assignment(dispatcher);
@@ -123,7 +128,7 @@ class SettlerConcurrencyTests {
 
 	/** Half of the attempts are answered while their handler is about to return. */
 	private boolean run(Settler settler, Delivery delivery, int slot) {
-		Attempt attempt = delivery.start(settler, slot, this.clock, 1);
+		Attempt attempt = delivery.start(settler, slot, this.clock, TIMEOUT, Trust.circuit());
 		if (attempt == null) {
 			return true;
 		}

@@ -27,6 +27,7 @@ import io.queuestarter.deadletter.DeadLetters;
 import io.queuestarter.deadletter.Failure;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.dispatch.Dispatcher;
@@ -38,6 +39,7 @@ import io.queuestarter.retry.Retries;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.ManualTimer;
 import io.queuestarter.testkit.Records;
+import io.queuestarter.testkit.Trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -305,7 +307,7 @@ class SettlerTests {
 	void timeoutAnswersAndALateSuccessIsCountedAndIgnored() {
 		this.handler = (attempt) -> {
 			this.clock.advance(Duration.ofSeconds(30));
-			this.settler.timeOutOverdue(this.clock);
+			this.settler.timeOutOverdue();
 			assertThat(attempt.isCancelled()).isTrue();
 			assertThat(Thread.currentThread().isInterrupted()).isTrue();
 			assertThat(this.dispatcher.inFlight()).isOne();
@@ -328,7 +330,7 @@ class SettlerTests {
 		Delivery delivery = dispatch();
 
 		this.clock.advance(Duration.ofSeconds(30).minusNanos(1));
-		this.settler.timeOutOverdue(this.clock);
+		this.settler.timeOutOverdue();
 
 		assertThat(delivery.state()).isEqualTo(DeliveryState.IN_FLIGHT);
 		assertThat(this.outcomes.timedOutCount()).isZero();
@@ -341,7 +343,7 @@ class SettlerTests {
 
 		for (int attempt = 1; attempt <= 3; attempt++) {
 			passTime(Duration.ofSeconds(30));
-			this.settler.timeOutOverdue(this.clock);
+			this.settler.timeOutOverdue();
 			passTime(Duration.ofSeconds(1));
 		}
 
@@ -508,7 +510,8 @@ class SettlerTests {
 			Attempt attempt = (Attempt) Objects.requireNonNull(acknowledgment);
 			this.attempts.add(attempt);
 			call(attempt);
-		}, new MockConsumer<>("earliest"), "group", this.settler, this.clock, Duration.ofSeconds(30).toNanos())
+		}, new MockConsumer<>("earliest"), "group", this.settler, this.clock,
+				new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), Trust.circuits())
 			.run(delivery, slot);
 	}
 
@@ -528,8 +531,9 @@ class SettlerTests {
 
 	private Settler settler(@Nullable DeadLetters deadLetters) {
 		Backoff backoff = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(1), () -> 1);
-		return new Settler(3, backoff, deadLetters, this.dispatcher, new Retries(this.timer, this.dispatcher),
-				this.outcomes, this.outOfMemory::set);
+		return new Settler(new RetryRule(3, 3, backoff), deadLetters, this.dispatcher,
+				new Retries(this.timer, this.dispatcher, 1), new Overstays(this.dispatcher, Duration.ofSeconds(5), 1),
+				this.outcomes, this.clock, this.outOfMemory::set);
 	}
 
 	private interface Handler {

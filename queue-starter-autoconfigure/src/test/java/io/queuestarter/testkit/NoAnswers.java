@@ -6,6 +6,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.Delivery;
+import io.queuestarter.outage.Circuit;
 
 /**
  * Notes every answer and draws no consequence.
@@ -36,6 +38,11 @@ public final class NoAnswers implements Answers {
 	@Override
 	public void rejected(Attempt attempt, String reason) {
 		this.received.add("rejected " + reason);
+	}
+
+	@Override
+	public void refused(Delivery delivery, Circuit circuit) {
+		this.received.add("refused");
 	}
 
 	@Override

@@ -1,0 +1,117 @@
+package io.queuestarter.blockage;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.queuestarter.QueueException;
+import io.queuestarter.delivery.Assignment;
+import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.Delivery;
+import io.queuestarter.ledger.PartitionLedger;
+import io.queuestarter.outage.Circuit;
+import io.queuestarter.settle.Settler;
+
+/**
+ * Moves records aside that keep a partition from going on: those that hold the watermark
+ * of a window nearly full of settled records, and those that hold it for too long. Each
+ * costs a token of the failure budget, so that an outage moves nothing. <em>Consumer
+ * thread only.</em>
+ * <p>
+ * Source of the rule and its thresholds: the head-of-line blocking mitigation of Uber's
+ * uForwarder; the age, the count of holders and several victims at a time are ours.
+ */
+public final class HeadRelief {
+
+	private static final Logger LOGGER = LoggerFactory.getLogger(HeadRelief.class);
+
+	private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+	private final BlockageRule rule;
+
+	private final Settler settler;
+
+	private final Function<Delivery, Circuit> circuits;
+
+	private long lookedNanos;
+
+	/**
+	 * Creates a relief.
+	 * @param rule when a partition counts as blocked
+	 * @param settler ends the records
+	 * @param circuits tells what a record depends on
+	 * @param nowNanos the time
+	 */
+	public HeadRelief(BlockageRule rule, Settler settler, Function<Delivery, Circuit> circuits, long nowNanos) {
+		this.rule = rule;
+		this.settler = settler;
+		this.circuits = circuits;
+		this.lookedNanos = nowNanos;
+	}
+
+	/**
+	 * Looks at partitions, if it is time to.
+	 * @param assignments the partitions
+	 * @param nowNanos the time
+	 */
+	public void lookIfDue(Iterable<Assignment> assignments, long nowNanos) {
+		if (this.rule.enabled() && nowNanos - this.lookedNanos >= INTERVAL_NANOS) {
+			this.lookedNanos = nowNanos;
+			assignments.forEach((assignment) -> look(assignment, nowNanos));
+		}
+	}
+
+	private void look(Assignment assignment, long nowNanos) {
+		PartitionLedger<Delivery> ledger = assignment.ledger();
+		int tracked = ledger.tracked();
+		if (tracked == 0) {
+			return;
+		}
+		boolean blocked = this.rule.isBlocked(ledger.window(), tracked, ledger.settled());
+		Delivery head = ledger.head();
+		boolean old = head != null && isOld(head, nowNanos);
+		if (!blocked && !old) {
+			return;
+		}
+		List<Delivery> holders = new ArrayList<>();
+		ledger.forEachOutstanding((delivery) -> {
+			if (holders.size() < this.rule.victims() && (blocked || isOld(delivery, nowNanos))) {
+				holders.add(delivery);
+			}
+		});
+		int moved = 0;
+		for (Delivery holder : holders) {
+			moved += moveAside(holder, nowNanos) ? 1 : 0;
+		}
+		if (moved > 0) {
+			LOGGER.warn("{} of {} records that held '{}' at {} were moved aside to its dead-letter topic, {}", moved,
+					holders.size(), assignment.partition(), ledger.watermark(),
+					blocked ? "its window was full of settled records"
+							: "they were older than " + this.rule.maxHeadAge());
+		}
+	}
+
+	private boolean isOld(Delivery delivery, long nowNanos) {
+		return nowNanos - delivery.admittedNanos() >= this.rule.maxHeadAge().toNanos();
+	}
+
+	private boolean moveAside(Delivery delivery, long nowNanos) {
+		Circuit circuit = this.circuits.apply(delivery);
+		Attempt attempt = delivery.attempt();
+		long since = (attempt != null) ? attempt.startedNanos() : delivery.admittedNanos();
+		if (!circuit.mayGiveUp(nowNanos, since, nowNanos)) {
+			return false;
+		}
+		boolean moved = this.settler.moveAside(delivery,
+				new QueueException("Held the watermark of its partition in state " + delivery.state(), null));
+		if (!moved) {
+			circuit.refund();
+		}
+		return moved;
+	}
+
+}

@@ -1,0 +1,159 @@
+package io.queuestarter.outage;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thing that handlers depend on, as the outcomes of their attempts show it: a circuit
+ * breaker, and the evidence that a record may be given up. <em>Thread-safe.</em>
+ * <p>
+ * While the breaker is open no attempt is made. A record that has used up its attempts is
+ * given up only if the dependency is known to answer: an attempt for another record that
+ * began after this record failed before has succeeded. Otherwise it is tried again, as
+ * long as it takes, up to a patience.
+ */
+public final class Circuit {
+
+	/** Time for which a refused record waits at most before it asks again. */
+	private static final Duration PAUSE = Duration.ofSeconds(1);
+
+	/** A newer success is noted if it is newer by this. */
+	private static final long RESOLUTION_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+	private final String name;
+
+	private final @Nullable CircuitBreaker breaker;
+
+	private final TokenWindow budget;
+
+	private final long patienceNanos;
+
+	/** Start of the youngest attempt that succeeded. Written by any thread. */
+	private volatile long lastSuccessNanos;
+
+	Circuit(String name, @Nullable CircuitBreaker breaker, TokenWindow budget, long patienceNanos, long nowNanos) {
+		this.name = name;
+		this.breaker = breaker;
+		this.budget = budget;
+		this.patienceNanos = patienceNanos;
+		this.lastSuccessNanos = nowNanos - RESOLUTION_NANOS;
+	}
+
+	/**
+	 * Asks for the right to make one attempt. Whoever gets it gives it back by
+	 * {@link #succeeded}, {@link #failed} or {@link #released}, once.
+	 * @return {@code false} if none may be made now
+	 */
+	public boolean tryAcquire() {
+		return this.breaker == null || this.breaker.tryAcquirePermission();
+	}
+
+	/**
+	 * An attempt succeeded.
+	 * @param startedNanos when it began
+	 * @param nowNanos the time
+	 */
+	public void succeeded(long startedNanos, long nowNanos) {
+		if (this.breaker != null) {
+			this.breaker.onSuccess(nowNanos - startedNanos, TimeUnit.NANOSECONDS);
+		}
+		if (startedNanos - this.lastSuccessNanos >= RESOLUTION_NANOS) {
+			this.lastSuccessNanos = startedNanos;
+		}
+		this.budget.earn();
+	}
+
+	/**
+	 * An attempt failed or timed out.
+	 * @param startedNanos when it began
+	 * @param nowNanos the time
+	 * @param error why
+	 */
+	public void failed(long startedNanos, long nowNanos, Throwable error) {
+		if (this.breaker != null) {
+			this.breaker.onError(nowNanos - startedNanos, TimeUnit.NANOSECONDS, error);
+		}
+	}
+
+	/**
+	 * An attempt ended, and says nothing of what it depends on.
+	 */
+	public void released() {
+		if (this.breaker != null) {
+			this.breaker.releasePermission();
+		}
+	}
+
+	/**
+	 * Asks whether a record that has used up its attempts may be given up; costs a token
+	 * if so.
+	 * @param firstFailureNanos when the record failed first
+	 * @param beforeNanos when the record failed the time before, or when its attempt
+	 * began if it is the first
+	 * @param nowNanos the time
+	 * @return {@code false} if it should be tried again
+	 */
+	public boolean mayGiveUp(long firstFailureNanos, long beforeNanos, long nowNanos) {
+		boolean answers = this.lastSuccessNanos - beforeNanos > 0;
+		boolean waitedLong = nowNanos - firstFailureNanos >= this.patienceNanos;
+		return !isDoubtful() && (answers || waitedLong) && this.budget.tryTake(nowNanos);
+	}
+
+	/**
+	 * Gives back the token of a record that was not given up after all.
+	 */
+	public void refund() {
+		this.budget.refund();
+	}
+
+	/**
+	 * Whether no attempt may be made.
+	 * @return {@code true} if the breaker is open; {@code false} also while a few
+	 * attempts find out
+	 */
+	public boolean isOpen() {
+		return this.breaker != null && switch (this.breaker.getState()) {
+			case OPEN, FORCED_OPEN -> true;
+			default -> false;
+		};
+	}
+
+	private boolean isDoubtful() {
+		return isOpen() || (this.breaker != null && this.breaker.getState() == State.HALF_OPEN);
+	}
+
+	/**
+	 * How long a record that was refused waits before it asks again.
+	 * @return the longest time
+	 */
+	public Duration pause() {
+		return PAUSE;
+	}
+
+	/**
+	 * What operators see.
+	 * @param nowNanos the time
+	 * @return the state now
+	 */
+	public CircuitState state(long nowNanos) {
+		return new CircuitState(this.name, (this.breaker != null) ? this.breaker.getState().name() : "DISABLED",
+				this.budget.available(nowNanos));
+	}
+
+	/**
+	 * What is due without a record. An open breaker lets attempts find out only when it
+	 * is asked after its waiting time, and nobody asks while intake is paused and nothing
+	 * waits.
+	 */
+	void tick(long nowNanos) {
+		this.budget.book(nowNanos);
+		if (this.breaker != null && this.breaker.getState() == State.OPEN && this.breaker.tryAcquirePermission()) {
+			this.breaker.releasePermission();
+		}
+	}
+
+}

@@ -1,0 +1,174 @@
+package io.queuestarter.outage;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.stream.IntStream;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import io.queuestarter.testkit.Records;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class CircuitsTests {
+
+	private static final long SECOND = Duration.ofSeconds(1).toNanos();
+
+	private static final IllegalStateException DOWN = new IllegalStateException("down");
+
+	private final CircuitBreakerRegistry registry = CircuitBreakerRegistry.ofDefaults();
+
+	@Test
+	void recordIsGivenUpWhenAnotherSucceededThatBeganLater() {
+		Circuit circuit = circuits(null).of(null);
+		acquire(circuit, 2);
+
+		circuit.failed(SECOND, 2 * SECOND, DOWN);
+		assertThat(circuit.mayGiveUp(2 * SECOND, SECOND, 2 * SECOND)).isFalse();
+
+		circuit.succeeded(3 * SECOND, 4 * SECOND);
+		assertThat(circuit.mayGiveUp(2 * SECOND, 2 * SECOND, 4 * SECOND)).isTrue();
+	}
+
+	@Test
+	void successThatBeganBeforeTheFailureProvesNothing() {
+		Circuit circuit = circuits(null).of(null);
+		acquire(circuit, 2);
+
+		circuit.failed(SECOND, 2 * SECOND, DOWN);
+		circuit.succeeded(SECOND, 5 * SECOND);
+
+		assertThat(circuit.mayGiveUp(2 * SECOND, 2 * SECOND, 6 * SECOND)).isFalse();
+	}
+
+	@Test
+	void recordThatIsAloneIsGivenUpAfterThePatience() {
+		Circuit circuit = circuits(null).of(null);
+
+		assertThat(circuit.mayGiveUp(0, 110 * SECOND, 119 * SECOND)).isFalse();
+		assertThat(circuit.mayGiveUp(0, 110 * SECOND, 120 * SECOND)).isTrue();
+		assertThat(circuit.mayGiveUp(0, 110 * SECOND, 120 * SECOND)).as("the free token is spent").isFalse();
+	}
+
+	@Test
+	void nothingIsGivenUpWhileTheBreakerIsOpenOrHalfOpen() {
+		Circuit circuit = circuits(null).of(null);
+		CircuitBreaker breaker = this.registry.circuitBreaker("orders");
+		acquire(circuit, 1);
+		circuit.succeeded(SECOND, 2 * SECOND);
+
+		breaker.transitionToOpenState();
+		assertThat(circuit.isOpen()).isTrue();
+		assertThat(circuit.tryAcquire()).isFalse();
+		assertThat(circuit.mayGiveUp(0, 0, 500 * SECOND)).isFalse();
+		breaker.transitionToHalfOpenState();
+		assertThat(circuit.isOpen()).isFalse();
+		assertThat(circuit.mayGiveUp(0, 0, 500 * SECOND)).isFalse();
+		breaker.transitionToClosedState();
+		assertThat(circuit.mayGiveUp(0, 0, 500 * SECOND)).isTrue();
+	}
+
+	@Test
+	void openBreakerLetsAttemptsFindOutAlthoughNobodyAsks() {
+		this.registry.circuitBreaker("orders",
+				CircuitBreakerConfig.custom().waitDurationInOpenState(Duration.ofMillis(1)).build());
+		Circuits circuits = circuits(null);
+		CircuitBreaker breaker = this.registry.circuitBreaker("orders");
+		breaker.transitionToOpenState();
+
+		Awaitility.await().until(() -> {
+			circuits.tick(0);
+			return breaker.getState() == CircuitBreaker.State.HALF_OPEN;
+		});
+
+		assertThat(circuits.isOpen()).isFalse();
+		acquire(circuits.of(null), 10);
+	}
+
+	@Test
+	void permitsAreGivenBackWhateverTheOutcome() {
+		this.registry.circuitBreaker("orders",
+				CircuitBreakerConfig.custom().permittedNumberOfCallsInHalfOpenState(2).build());
+		Circuit circuit = circuits(null).of(null);
+		this.registry.circuitBreaker("orders").transitionToOpenState();
+		this.registry.circuitBreaker("orders").transitionToHalfOpenState();
+
+		for (int round = 0; round < 100; round++) {
+			acquire(circuit, 2);
+			assertThat(circuit.tryAcquire()).isFalse();
+			circuit.released();
+			circuit.released();
+		}
+	}
+
+	@Test
+	void recordsOfOneKeyShareACircuit() {
+		Circuits circuits = circuits("provider");
+		this.registry.circuitBreaker("orders.visa").transitionToOpenState();
+
+		assertThat(circuits.of(record("visa")).tryAcquire()).isFalse();
+		assertThat(circuits.of(record("mastercard")).tryAcquire()).isTrue();
+		assertThat(circuits.of(record("visa"))).isSameAs(circuits.of(record("visa")));
+		assertThat(circuits.of(record(null))).isSameAs(circuits.of(null));
+		assertThat(circuits.isOpen()).as("intake goes on").isFalse();
+	}
+
+	@Test
+	void breakerOfAKeyIsConfiguredLikeTheInstance() {
+		this.registry.circuitBreaker("orders", CircuitBreakerConfig.custom().failureRateThreshold(7).build());
+		Circuits circuits = circuits("provider");
+
+		circuits.of(record("visa"));
+
+		assertThat(this.registry.circuitBreaker("orders.visa").getCircuitBreakerConfig().getFailureRateThreshold())
+			.isEqualTo(7);
+	}
+
+	@Test
+	void keysBeyondAHundredShareOneCircuit() {
+		Circuits circuits = circuits("provider");
+
+		IntStream.range(0, 10_000).forEach((key) -> circuits.of(record("key-" + key)));
+
+		assertThat(circuits.states(0)).hasSizeLessThanOrEqualTo(102);
+		assertThat(circuits.of(record("key-9998"))).isSameAs(circuits.of(record("key-9999")));
+	}
+
+	@Test
+	void X50_keyThatCannotBeToldIsNoKey() {
+		Circuits circuits = new Circuits(settings(null, 1), this.registry, (record) -> {
+			throw new IllegalStateException("no key");
+		}, 0);
+
+		assertThat(circuits.of(record("visa"))).isSameAs(circuits.of(null));
+	}
+
+	private Circuits circuits(@Nullable String header) {
+		return new Circuits(settings(header, 1), this.registry, null, 0);
+	}
+
+	private static OutageSettings settings(@Nullable String header, int free) {
+		return new OutageSettings(true, "orders", header, Duration.ofMinutes(5), free, Duration.ofMinutes(2));
+	}
+
+	private static void acquire(Circuit circuit, int times) {
+		for (int i = 0; i < times; i++) {
+			assertThat(circuit.tryAcquire()).isTrue();
+		}
+	}
+
+	private static ConsumerRecord<byte[], byte[]> record(@Nullable String provider) {
+		ConsumerRecord<byte[], byte[]> record = Records.record(Records.partition(0), 0, 10);
+		if (provider != null) {
+			record.headers().add("provider", provider.getBytes(StandardCharsets.UTF_8));
+		}
+		return record;
+	}
+
+}
