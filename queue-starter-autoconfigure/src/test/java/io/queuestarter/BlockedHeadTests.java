@@ -26,7 +26,9 @@ class BlockedHeadTests {
 		Broker.send(topic, null, how);
 		Broker.sendNumbers(topic, 1, 500);
 
-		try (QueueApp app = app(topic).with("kafka-queue.listeners.head.ledger.capacity", "100").start()) {
+		try (QueueApp app = app(topic).with("kafka-queue.listeners.head.ledger.capacity", "100")
+			.with("kafka-queue.listeners.head.timeout.initial", "4s")
+			.start()) {
 			DeadLetter letter = DeadLetter.awaitOne(topic);
 			QueueApp.eventually().until(() -> Broker.committedOffset(topic, topic, 0) == 501);
 
@@ -58,8 +60,7 @@ class BlockedHeadTests {
 		return QueueApp.of(Head.class)
 			.with("topic", topic)
 			.with("kafka-queue.listeners.head.retry.local.max-attempts", "1000000")
-			.with("kafka-queue.listeners.head.retry.local.max-interval", "1h")
-			.with("kafka-queue.listeners.head.retry.local.initial-interval", "1h");
+			.with("kafka-queue.listeners.head.retry.local.max-interval", "200ms");
 	}
 
 	static class Head {

@@ -228,6 +228,11 @@ public final class DeliveryRaces {
 		}
 
 		@Override
+		public void notStarted(Delivery queued, Throwable error) {
+			// Nothing throws.
+		}
+
+		@Override
 		public void abandoned(Attempt attempt) {
 			// Not told.
 		}

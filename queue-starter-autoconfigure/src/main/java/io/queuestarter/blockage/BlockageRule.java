@@ -8,7 +8,8 @@ import java.time.Duration;
  * @param enabled whether it ever does
  * @param load share of the window in use above which the partition may be blocked
  * @param acked share of the tracked records that are settled above which it is
- * @param holders number of unsettled records up to which it is, too, whatever their share
+ * @param holders number of unsettled records up to which it is, too, if they are at most
+ * a tenth of the window
  * @param maxHeadAge age at which a record that holds the watermark blocks, whatever the
  * load
  * @param victims records moved aside at one look
@@ -18,7 +19,8 @@ public record BlockageRule(boolean enabled, double load, double acked, int holde
 	/** Whether few records keep a window full of settled ones from moving on. */
 	boolean isBlocked(int window, int tracked, int settled) {
 		int open = tracked - settled;
-		return open > 0 && tracked > this.load * window && (settled > this.acked * tracked || open <= this.holders);
+		boolean few = settled > this.acked * tracked || open <= Math.min(this.holders, window / 10);
+		return open > 0 && tracked > this.load * window && few;
 	}
 
 }

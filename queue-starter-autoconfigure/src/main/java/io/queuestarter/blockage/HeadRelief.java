@@ -3,7 +3,6 @@ package io.queuestarter.blockage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,7 +12,6 @@ import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.ledger.PartitionLedger;
-import io.queuestarter.outage.Circuit;
 import io.queuestarter.settle.Settler;
 
 /**
@@ -35,21 +33,17 @@ public final class HeadRelief {
 
 	private final Settler settler;
 
-	private final Function<Delivery, Circuit> circuits;
-
 	private long lookedNanos;
 
 	/**
 	 * Creates a relief.
 	 * @param rule when a partition counts as blocked
 	 * @param settler ends the records
-	 * @param circuits tells what a record depends on
 	 * @param nowNanos the time
 	 */
-	public HeadRelief(BlockageRule rule, Settler settler, Function<Delivery, Circuit> circuits, long nowNanos) {
+	public HeadRelief(BlockageRule rule, Settler settler, long nowNanos) {
 		this.rule = rule;
 		this.settler = settler;
-		this.circuits = circuits;
 		this.lookedNanos = nowNanos;
 	}
 
@@ -73,13 +67,13 @@ public final class HeadRelief {
 		}
 		boolean blocked = this.rule.isBlocked(ledger.window(), tracked, ledger.settled());
 		Delivery head = ledger.head();
-		boolean old = head != null && isOld(head, nowNanos);
-		if (!blocked && !old) {
+		if (!blocked && (head == null || !isOld(head, nowNanos))) {
 			return;
 		}
 		List<Delivery> holders = new ArrayList<>();
 		ledger.forEachOutstanding((delivery) -> {
-			if (holders.size() < this.rule.victims() && (blocked || isOld(delivery, nowNanos))) {
+			boolean holds = (blocked && isToBlame(delivery, nowNanos)) || isOld(delivery, nowNanos);
+			if (holds && holders.size() < this.rule.victims()) {
 				holders.add(delivery);
 			}
 		});
@@ -95,21 +89,41 @@ public final class HeadRelief {
 		}
 	}
 
+	/**
+	 * Whether the record itself is to blame: its attempt takes long while others succeed
+	 * that began later, or it failed while others succeeded. One that waits for its first
+	 * attempt, or asked to be tried later, is not.
+	 */
+	private static boolean isToBlame(Delivery delivery, long nowNanos) {
+		Attempt attempt = delivery.attempt();
+		if (attempt == null) {
+			return false;
+		}
+		return switch (delivery.state()) {
+			case IN_FLIGHT -> attempt.isHalfOver(nowNanos) && attempt.circuit().answersSince(attempt.startedNanos());
+			case BACKOFF, QUEUED -> delivery.hasFailedAlone();
+			default -> false;
+		};
+	}
+
 	private boolean isOld(Delivery delivery, long nowNanos) {
-		return nowNanos - delivery.admittedNanos() >= this.rule.maxHeadAge().toNanos();
+		Attempt attempt = delivery.attempt();
+		if (attempt == null || !isToBlame(delivery, nowNanos)) {
+			return false;
+		}
+		long since = (delivery.firstFailureNanos() != 0) ? delivery.firstFailureNanos() : attempt.startedNanos();
+		return nowNanos - since >= this.rule.maxHeadAge().toNanos();
 	}
 
 	private boolean moveAside(Delivery delivery, long nowNanos) {
-		Circuit circuit = this.circuits.apply(delivery);
 		Attempt attempt = delivery.attempt();
-		long since = (attempt != null) ? attempt.startedNanos() : delivery.admittedNanos();
-		if (!circuit.mayGiveUp(nowNanos, since, nowNanos)) {
+		if (attempt == null || !attempt.circuit().mayMoveAside(nowNanos)) {
 			return false;
 		}
 		boolean moved = this.settler.moveAside(delivery,
 				new QueueException("Held the watermark of its partition in state " + delivery.state(), null));
 		if (!moved) {
-			circuit.refund();
+			attempt.circuit().refund();
 		}
 		return moved;
 	}

@@ -11,13 +11,11 @@ import org.slf4j.LoggerFactory;
 
 import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.deadletter.DeadLetterPublisher;
-import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.IntakeCounts;
-import io.queuestarter.outage.Circuit;
 import io.queuestarter.outage.Circuits;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
@@ -103,12 +101,7 @@ final class QueueEngine {
 
 	/** Moves aside what holds the partitions of one consumer. */
 	HeadRelief headRelief() {
-		return new HeadRelief(this.settings.blocking(), this.settler, this::circuitOf, this.runtime.time().nanoTime());
-	}
-
-	private Circuit circuitOf(Delivery delivery) {
-		Attempt attempt = delivery.attempt();
-		return (attempt != null) ? attempt.circuit() : this.circuits.of(delivery.record());
+		return new HeadRelief(this.settings.blocking(), this.settler, this.runtime.time().nanoTime());
 	}
 
 	Overstays overstays() {

@@ -45,6 +45,13 @@ public interface Answers {
 	void refused(Delivery delivery, Circuit circuit);
 
 	/**
+	 * An attempt could not be opened.
+	 * @param delivery a queued delivery, without an attempt
+	 * @param error why
+	 */
+	void notStarted(Delivery delivery, Throwable error);
+
+	/**
 	 * The record was let go while the attempt was open.
 	 * @param attempt the attempt
 	 */

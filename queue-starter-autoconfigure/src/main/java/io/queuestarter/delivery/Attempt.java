@@ -269,6 +269,15 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	}
 
 	/**
+	 * Whether half of the attempt's time has passed.
+	 * @param nowNanos the time
+	 * @return {@code true} if it is slower than it should be
+	 */
+	public boolean isHalfOver(long nowNanos) {
+		return nowNanos - this.startedNanos >= (this.deadlineNanos - this.startedNanos) / 2;
+	}
+
+	/**
 	 * When the record failed before, on the scale of {@link TimeSource#nanoTime()}.
 	 * @return the nanoseconds; those of {@link #startedNanos()} if it did not
 	 */

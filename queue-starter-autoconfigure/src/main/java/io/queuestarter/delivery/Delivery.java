@@ -58,6 +58,9 @@ public final class Delivery {
 
 	private long lastFailureNanos;
 
+	/** Volatile; whether others succeeded while this record failed last. */
+	private volatile boolean failedAlone;
+
 	/** Volatile; set before each back-off. */
 	private volatile @Nullable Runnable letGoAction;
 
@@ -149,7 +152,7 @@ public final class Delivery {
 			return false;
 		}
 		Attempt current = this.attempt;
-		this.begun = from != DeliveryState.QUEUED || current != null;
+		this.begun = current != null;
 		this.record = null;
 		this.attempt = null;
 		this.assignment.released(this);
@@ -197,8 +200,7 @@ public final class Delivery {
 
 	/** Whether a handler has been called with the record; may be late by a moment. */
 	boolean isBegun() {
-		DeliveryState current = this.state;
-		return (current == DeliveryState.LET_GO) ? this.begun : current != DeliveryState.QUEUED || this.attempt != null;
+		return this.begun || this.attempt != null;
 	}
 
 	/**
@@ -270,9 +272,12 @@ public final class Delivery {
 	 * Notes that an attempt failed. To be called by whoever concludes the attempt.
 	 * @param error the failure
 	 * @param nowNanos the time
+	 * @param alone whether the record is at fault rather than what it depends on, as far
+	 * as the success of others tells
 	 */
-	public void failedWith(Throwable error, long nowNanos) {
+	public void failedWith(Throwable error, long nowNanos, boolean alone) {
 		this.lastError = error.getClass().getSimpleName();
+		this.failedAlone = alone;
 		if (this.failures++ == 0) {
 			this.firstFailureNanos = nowNanos;
 		}
@@ -285,6 +290,14 @@ public final class Delivery {
 	 */
 	public long firstFailureNanos() {
 		return this.firstFailureNanos;
+	}
+
+	/**
+	 * Whether others succeeded while this record failed last.
+	 * @return {@code false} if it did not fail, or wants to be tried again later
+	 */
+	public boolean hasFailedAlone() {
+		return this.failedAlone;
 	}
 
 	/**

@@ -1,7 +1,7 @@
 package io.queuestarter.handler;
 
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.support.KafkaUtils;
 
@@ -60,20 +60,35 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 		this.circuits = circuits;
 	}
 
+	/** Breakers and their keys are user code. */
+	private @Nullable Attempt open(Delivery delivery, int slot) {
+		Circuit acquired = null;
+		try {
+			Circuit circuit = this.circuits.of(delivery.record());
+			if (!circuit.tryAcquire()) {
+				this.answers.refused(delivery, circuit);
+				return null;
+			}
+			acquired = circuit;
+			Attempt attempt = delivery.start(this.answers, slot, this.time, this.timeout, circuit);
+			if (attempt == null) {
+				circuit.released();
+			}
+			return attempt;
+		}
+		catch (Throwable ex) {
+			if (acquired != null) {
+				acquired.released();
+			}
+			this.answers.notStarted(delivery, ex);
+			return null;
+		}
+	}
+
 	@Override
 	public boolean run(Delivery delivery, int slot) {
-		ConsumerRecord<byte[], byte[]> record = delivery.record();
-		if (record == null) {
-			return true;
-		}
-		Circuit circuit = this.circuits.of(record);
-		if (!circuit.tryAcquire()) {
-			this.answers.refused(delivery, circuit);
-			return true;
-		}
-		Attempt attempt = delivery.start(this.answers, slot, this.time, this.timeout, circuit);
+		Attempt attempt = open(delivery, slot);
 		if (attempt == null) {
-			circuit.released();
 			return true;
 		}
 		try {

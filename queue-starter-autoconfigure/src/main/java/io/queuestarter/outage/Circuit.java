@@ -6,6 +6,8 @@ import java.util.concurrent.TimeUnit;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One thing that handlers depend on, as the outcomes of their attempts show it: a circuit
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * long as it takes, up to a patience.
  */
 public final class Circuit {
+
+	private static final Logger LOGGER = LoggerFactory.getLogger(Circuit.class);
 
 	/** Time for which a refused record waits at most before it asks again. */
 	private static final Duration PAUSE = Duration.ofSeconds(1);
@@ -58,8 +62,9 @@ public final class Circuit {
 	 * @param nowNanos the time
 	 */
 	public void succeeded(long startedNanos, long nowNanos) {
-		if (this.breaker != null) {
-			this.breaker.onSuccess(nowNanos - startedNanos, TimeUnit.NANOSECONDS);
+		CircuitBreaker told = this.breaker;
+		if (told != null) {
+			tell(told, () -> told.onSuccess(nowNanos - startedNanos, TimeUnit.NANOSECONDS));
 		}
 		if (startedNanos - this.lastSuccessNanos >= RESOLUTION_NANOS) {
 			this.lastSuccessNanos = startedNanos;
@@ -74,8 +79,20 @@ public final class Circuit {
 	 * @param error why
 	 */
 	public void failed(long startedNanos, long nowNanos, Throwable error) {
-		if (this.breaker != null) {
-			this.breaker.onError(nowNanos - startedNanos, TimeUnit.NANOSECONDS, error);
+		CircuitBreaker told = this.breaker;
+		if (told != null) {
+			tell(told, () -> told.onError(nowNanos - startedNanos, TimeUnit.NANOSECONDS, error));
+		}
+	}
+
+	/** Predicates and event consumers of a breaker are user code. */
+	private void tell(CircuitBreaker told, Runnable outcome) {
+		try {
+			outcome.run();
+		}
+		catch (RuntimeException ex) {
+			told.releasePermission();
+			LOGGER.warn("Circuit breaker '{}' could not take an outcome; the attempt does not count", this.name, ex);
 		}
 	}
 
@@ -98,9 +115,26 @@ public final class Circuit {
 	 * @return {@code false} if it should be tried again
 	 */
 	public boolean mayGiveUp(long firstFailureNanos, long beforeNanos, long nowNanos) {
-		boolean answers = this.lastSuccessNanos - beforeNanos > 0;
 		boolean waitedLong = nowNanos - firstFailureNanos >= this.patienceNanos;
-		return !isDoubtful() && (answers || waitedLong) && this.budget.tryTake(nowNanos);
+		return !isDoubtful() && (answersSince(beforeNanos) || waitedLong) && this.budget.tryTake(nowNanos);
+	}
+
+	/**
+	 * Whether what handlers depend on is known to answer.
+	 * @param nanos a time
+	 * @return {@code true} if an attempt that began later has succeeded
+	 */
+	public boolean answersSince(long nanos) {
+		return this.lastSuccessNanos - nanos > 0;
+	}
+
+	/**
+	 * Asks whether a record that holds others up may be given up; costs a token if so.
+	 * @param nowNanos the time
+	 * @return {@code false} if it should stay
+	 */
+	public boolean mayMoveAside(long nowNanos) {
+		return !isDoubtful() && this.budget.tryTake(nowNanos);
 	}
 
 	/**
@@ -122,7 +156,11 @@ public final class Circuit {
 		};
 	}
 
-	private boolean isDoubtful() {
+	/**
+	 * Whether attempts are not made freely.
+	 * @return {@code true} if the breaker is open, or lets a few attempts find out
+	 */
+	public boolean isDoubtful() {
 		return isOpen() || (this.breaker != null && this.breaker.getState() == State.HALF_OPEN);
 	}
 

@@ -43,7 +43,8 @@ public final class Circuits {
 		.slidingWindow(100, 20, SlidingWindowType.COUNT_BASED,
 				CircuitBreakerConfig.SlidingWindowSynchronizationStrategy.LOCK_FREE)
 		.failureRateThreshold(50)
-		.slowCallRateThreshold(100)
+		// Slow is what times out, and that counts as failed.
+		.slowCallDurationThreshold(Duration.ofDays(2))
 		.waitDurationInOpenState(Duration.ofSeconds(10))
 		.permittedNumberOfCallsInHalfOpenState(10)
 		.build();
@@ -136,7 +137,7 @@ public final class Circuits {
 		try {
 			return this.key.apply(record);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
 			// User code; a record without a key has the common circuit.
 			LOGGER.debug("Circuit key of {}-{}@{} could not be told", record.topic(), record.partition(),
 					record.offset(), ex);

@@ -34,6 +34,8 @@ public final class Settler implements Answers {
 
 	private static final Duration MAX_DELAY = Duration.ofDays(1);
 
+	private static final Duration NOT_STARTED_PAUSE = Duration.ofSeconds(1);
+
 	private final RetryRule rule;
 
 	private final @Nullable DeadLetters deadLetters;
@@ -92,8 +94,8 @@ public final class Settler implements Answers {
 	public void failed(Attempt attempt, Throwable error) {
 		if (Failures.isOutOfMemory(error)) {
 			conclude(attempt, () -> {
-				attempt.delivery().letGo();
 				attempt.circuit().released();
+				attempt.delivery().letGo();
 				this.fatal.accept(error);
 			});
 			return;
@@ -137,10 +139,22 @@ public final class Settler implements Answers {
 	}
 
 	@Override
+	public void notStarted(Delivery delivery, Throwable error) {
+		if (Failures.isOutOfMemory(error)) {
+			delivery.letGo();
+			this.fatal.accept(error);
+		}
+		else if (delivery.move(DeliveryState.QUEUED, DeliveryState.BACKOFF)) {
+			LOGGER.warn("No attempt could be opened for {}; it is tried again", delivery, error);
+			this.retries.schedule(delivery, NOT_STARTED_PAUSE);
+		}
+	}
+
+	@Override
 	public void abandoned(Attempt attempt) {
 		conclude(attempt, () -> {
-			this.outcomes.abandoned();
 			attempt.circuit().released();
+			this.outcomes.abandoned();
 			this.overstays.add(attempt, this.time.nanoTime());
 		});
 	}
@@ -205,9 +219,9 @@ public final class Settler implements Answers {
 
 	/** Says that no attempt can succeed, whatever it depends on. */
 	private void verdict(Attempt attempt, DeadLetterReason reason, Throwable cause) {
-		attempt.delivery().failedWith(cause, this.time.nanoTime());
-		park(attempt, reason, cause);
 		attempt.circuit().released();
+		attempt.delivery().failedWith(cause, this.time.nanoTime(), false);
+		park(attempt, reason, cause);
 	}
 
 	private void failure(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause) {
@@ -216,15 +230,23 @@ public final class Settler implements Answers {
 
 	/**
 	 * The record may be at fault, or what it depends on: as long as the latter is not
-	 * known to answer, the record is tried again.
+	 * known to answer, the record is tried again. What fails for good must not open the
+	 * breaker alone, so each record counts for as many failures as it has attempts.
 	 */
 	private void fail(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause, boolean exhausted) {
 		long nowNanos = this.time.nanoTime();
 		Delivery delivery = attempt.delivery();
-		delivery.failedWith(cause, nowNanos);
-		attempt.circuit().failed(attempt.startedNanos(), nowNanos, cause);
+		Circuit circuit = attempt.circuit();
+		boolean wished = cause instanceof QueueRetryException;
+		if (!wished && (attempt.attempt() <= this.rule.maxAttempts() || circuit.isDoubtful())) {
+			circuit.failed(attempt.startedNanos(), nowNanos, cause);
+		}
+		else {
+			circuit.released();
+		}
+		delivery.failedWith(cause, nowNanos, !wished && circuit.answersSince(attempt.failedBeforeNanos()));
 		if (this.deadLetters != null && (exhausted || attempt.attempt() >= this.rule.maxAttempts())
-				&& attempt.circuit().mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos)) {
+				&& circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos)) {
 			park(attempt, reason, cause);
 		}
 		else {

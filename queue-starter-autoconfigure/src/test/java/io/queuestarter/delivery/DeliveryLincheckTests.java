@@ -118,6 +118,11 @@ class DeliveryLincheckTests {
 		}
 
 		@Override
+		public void notStarted(Delivery queued, Throwable error) {
+			// Nothing throws.
+		}
+
+		@Override
 		public void abandoned(Attempt attempt) {
 			// Whoever let the record go is the one who knows.
 		}

@@ -230,7 +230,7 @@ class DeliveryTests {
 		Delivery delivery = admit(0);
 		assertThat(delivery.lastError()).isNull();
 
-		delivery.failedWith(new IllegalStateException("text that may hold a payload"), 0);
+		delivery.failedWith(new IllegalStateException("text that may hold a payload"), 0, false);
 
 		assertThat(delivery.lastError()).isEqualTo("IllegalStateException");
 	}

@@ -46,6 +46,11 @@ public final class NoAnswers implements Answers {
 	}
 
 	@Override
+	public void notStarted(Delivery queued, Throwable error) {
+		this.received.add("notStarted");
+	}
+
+	@Override
 	public void abandoned(Attempt attempt) {
 		attempt.claim();
 		this.received.add("abandoned");
