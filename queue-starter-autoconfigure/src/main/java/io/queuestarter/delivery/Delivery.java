@@ -58,7 +58,7 @@ public final class Delivery {
 
 	private long lastFailureNanos;
 
-	/** Volatile; whether others succeeded while this record failed last. */
+	/** Volatile; whether the record failed again although others succeeded. */
 	private volatile boolean failedAlone;
 
 	/** Volatile; set before each back-off. */
@@ -272,8 +272,8 @@ public final class Delivery {
 	 * Notes that an attempt failed. To be called by whoever concludes the attempt.
 	 * @param error the failure
 	 * @param nowNanos the time
-	 * @param alone whether the record is at fault rather than what it depends on, as far
-	 * as the success of others tells
+	 * @param alone whether the record failed before, and others succeeded since: it is at
+	 * fault rather than what it depends on
 	 */
 	public void failedWith(Throwable error, long nowNanos, boolean alone) {
 		this.lastError = error.getClass().getSimpleName();
@@ -293,8 +293,8 @@ public final class Delivery {
 	}
 
 	/**
-	 * Whether others succeeded while this record failed last.
-	 * @return {@code false} if it did not fail, or wants to be tried again later
+	 * Whether the record failed again although others succeeded since it failed first.
+	 * @return {@code false} also if it wants to be tried again later
 	 */
 	public boolean hasFailedAlone() {
 		return this.failedAlone;

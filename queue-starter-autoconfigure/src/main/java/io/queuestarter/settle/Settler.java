@@ -244,7 +244,8 @@ public final class Settler implements Answers {
 		else {
 			circuit.released();
 		}
-		delivery.failedWith(cause, nowNanos, !wished && circuit.answersSince(attempt.failedBeforeNanos()));
+		boolean again = delivery.firstFailureNanos() != 0;
+		delivery.failedWith(cause, nowNanos, !wished && again && circuit.answersSince(delivery.firstFailureNanos()));
 		if (this.deadLetters != null && (exhausted || attempt.attempt() >= this.rule.maxAttempts())
 				&& circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos)) {
 			park(attempt, reason, cause);

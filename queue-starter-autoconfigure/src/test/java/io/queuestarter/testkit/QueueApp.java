@@ -80,6 +80,8 @@ public final class QueueApp implements AutoCloseable {
 			with("kafka-queue.defaults.dlq.budget.patience", "0s");
 			with("kafka-queue.defaults.dlq.budget.free", "1000000");
 			with("kafka-queue.defaults.circuit-breaker.enabled", "false");
+			// Tests hold handlers for as long as it takes.
+			with("kafka-queue.defaults.blocking.enabled", "false");
 			with("spring.main.banner-mode", "off");
 		}
 
