@@ -294,7 +294,12 @@ final class SimulatedConsumer implements InvocationHandler {
 	/** The group goes on without this member. */
 	void fence() {
 		this.fenced = true;
-		this.owned.values().forEach((ownership) -> ownership.log.owner = null);
+		for (Ownership ownership : this.owned.values()) {
+			// Others may own it already, if the member is thrown out for the second time.
+			if (ownership.log.owner == this) {
+				ownership.log.owner = null;
+			}
+		}
 	}
 
 	boolean isFenced() {
