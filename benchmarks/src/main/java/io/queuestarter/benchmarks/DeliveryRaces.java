@@ -27,6 +27,7 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
@@ -59,7 +60,7 @@ public final class DeliveryRaces {
 	private static Delivery delivery() {
 		ByteBudget budget = new ByteBudget(100, () -> {
 		});
-		Assignment assignment = new Assignment(new TopicPartition("orders", 0),
+		Assignment assignment = new Assignment(new TopicPartition("orders", 0), Stage.source("orders"),
 				new PartitionLedger<>(1, 0, OffsetRanges.EMPTY), 0, -1, DISPATCHER.open(0), budget, budget, () -> {
 				});
 		return assignment.admit(new ConsumerRecord<>("orders", 0, 0, 0, TimestampType.CREATE_TIME, -1, 1, null,

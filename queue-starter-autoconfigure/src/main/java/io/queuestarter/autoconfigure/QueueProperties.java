@@ -1,11 +1,14 @@
 package io.queuestarter.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.unit.DataSize;
 
 import io.queuestarter.Ordering;
+import io.queuestarter.deadletter.TooLarge;
+import io.queuestarter.settle.Routes.Aside;
 
 /**
  * What can be set for a queue. Every value may be absent: then the annotation, the
@@ -102,8 +105,23 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * How failed records are tried again.
 	 *
 	 * @param local Attempts in memory.
+	 * @param topics Topics in which failed records rest after that, before each further
+	 * attempt.
 	 */
-	public record Retry(@Nullable Local local) {
+	public record Retry(@Nullable Local local, @Nullable List<RetryTopic> topics) {
+
+	}
+
+	/**
+	 * A topic in which failed records rest.
+	 *
+	 * @param topic Name of the topic; '{topic}' stands for the source topic, '{id}' for
+	 * the id of the queue.
+	 * @param delay Time that a record rests there, at most a day.
+	 * @param attempts Number of times that a record goes through the topic, with one
+	 * attempt each.
+	 */
+	public record RetryTopic(@Nullable String topic, @Nullable Duration delay, @Nullable Integer attempts) {
 
 	}
 
@@ -141,10 +159,11 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * @param topic Name of the dead-letter topic; '{topic}' stands for the source topic.
 	 * @param create Whether a missing dead-letter topic is created, with the partition
 	 * count of the source.
+	 * @param onTooLarge What becomes of a record that is too large for the topic.
 	 * @param budget How many records may be given up.
 	 */
 	public record Dlq(@Nullable Boolean enabled, @Nullable String topic, @Nullable Boolean create,
-			@Nullable Budget budget) {
+			@Nullable TooLarge onTooLarge, @Nullable Budget budget) {
 
 	}
 
@@ -176,9 +195,13 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	}
 
 	/**
-	 * When records that hold up a partition are moved aside, to the dead-letter topic.
+	 * When records that hold up a partition are moved aside.
 	 *
 	 * @param enabled Whether they are.
+	 * @param action Where they are moved.
+	 * @param parkTopic Name of the topic that action 'park' moves them to; '{topic}'
+	 * stands for the source topic, '{id}' for the id of the queue. The queue handles them
+	 * there.
 	 * @param loadThreshold Share of the window in use above which a partition may be
 	 * blocked.
 	 * @param ackedThreshold Share of settled records among those above which it is.
@@ -186,8 +209,9 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * @param maxHeadAge Age at which a record is moved aside whatever the window.
 	 * @param maxVictims Largest number of records moved aside at one time.
 	 */
-	public record Blocking(@Nullable Boolean enabled, @Nullable Double loadThreshold, @Nullable Double ackedThreshold,
-			@Nullable Integer maxHolders, @Nullable Duration maxHeadAge, @Nullable Integer maxVictims) {
+	public record Blocking(@Nullable Boolean enabled, @Nullable Aside action, @Nullable String parkTopic,
+			@Nullable Double loadThreshold, @Nullable Double ackedThreshold, @Nullable Integer maxHolders,
+			@Nullable Duration maxHeadAge, @Nullable Integer maxVictims) {
 
 	}
 

@@ -1,7 +1,10 @@
 package io.queuestarter.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
@@ -25,6 +28,7 @@ import io.queuestarter.autoconfigure.QueueProperties.Local;
 import io.queuestarter.autoconfigure.QueueProperties.Mode;
 import io.queuestarter.autoconfigure.QueueProperties.Partition;
 import io.queuestarter.autoconfigure.QueueProperties.Retry;
+import io.queuestarter.autoconfigure.QueueProperties.RetryTopic;
 import io.queuestarter.autoconfigure.QueueProperties.Shutdown;
 import io.queuestarter.autoconfigure.QueueProperties.Timeout;
 import io.queuestarter.autoconfigure.SettingLookup.Attribute;
@@ -35,9 +39,12 @@ import io.queuestarter.container.QueueSettings.DeadLetterTopic;
 import io.queuestarter.container.QueueSettings.Timeouts;
 import io.queuestarter.container.QueueSettings.Workers;
 import io.queuestarter.container.QueueSettingsSource;
+import io.queuestarter.deadletter.TooLarge;
 import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.outage.OutageSettings;
+import io.queuestarter.retry.RetryTier;
+import io.queuestarter.settle.Routes.Aside;
 
 /**
  * Merges the settings of a queue from properties and annotation, and refuses impossible
@@ -75,10 +82,13 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 						QueueSettingsResolver::ordering, "an ordering that exists; possible is: unordered"),
 				Ordering.UNORDERED);
 		Timeouts timeouts = timeouts(lookup, annotation);
+		Aside aside = lookup.find("blocking.action", in(QueueProperties::blocking, Blocking::action), Aside.DLQ);
+		QueueSettings.Retry retry = retry(lookup, annotation, definition.id(), aside);
+		lookup.require(aside != Aside.RETRY || !retry.tiers().isEmpty(), "blocking.action",
+				"dlq or park while there are no retry.topics");
 		return new QueueSettings(definition.id(), group, ordering, workers(lookup, annotation), limits(lookup),
-				timeouts, outage(lookup, definition.id()), blocking(lookup, timeouts.attempt().initial()),
-				retry(lookup, annotation), commitInterval(lookup), deadLetters(lookup, annotation),
-				drainTimeout(lookup), lookup.origins());
+				timeouts, outage(lookup, definition.id()), blocking(lookup, timeouts.attempt().initial()), aside, retry,
+				commitInterval(lookup), deadLetters(lookup, annotation), drainTimeout(lookup), lookup.origins());
 	}
 
 	private static Workers workers(SettingLookup lookup, QueueListener annotation) {
@@ -167,7 +177,7 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		return new BlockageRule(enabled, load, acked, holders, age, victims);
 	}
 
-	private static QueueSettings.Retry retry(SettingLookup lookup, QueueListener annotation) {
+	private static QueueSettings.Retry retry(SettingLookup lookup, QueueListener annotation, String id, Aside aside) {
 		Function<QueueProperties, @Nullable Local> local = in(QueueProperties::retry, Retry::local);
 		String key = "retry.local.";
 		int attempts = lookup.find(key + "max-attempts", in(local, Local::maxAttempts),
@@ -180,7 +190,37 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		lookup.require(multiplier >= 1 && multiplier <= 100, key + "multiplier", "between 1 and 100");
 		Duration max = lookup.find(key + "max-interval", in(local, Local::maxInterval), Duration.ofSeconds(10));
 		requireBetween(lookup, key + "max-interval", max, Duration.ZERO, DAY);
-		return new QueueSettings.Retry(attempts, initial, multiplier, max);
+		String park = (aside == Aside.PARK) ? topic(lookup, "blocking.park-topic", lookup.find("blocking.park-topic",
+				in(QueueProperties::blocking, Blocking::parkTopic), "{topic}-{id}-park"), id) : null;
+		return new QueueSettings.Retry(attempts, initial, multiplier, max, tiers(lookup, id), park);
+	}
+
+	private static List<RetryTier> tiers(SettingLookup lookup, String id) {
+		String key = "retry.topics";
+		List<RetryTopic> topics = lookup.findOrNull(key, in(QueueProperties::retry, Retry::topics), null, null);
+		List<RetryTier> tiers = new ArrayList<>();
+		for (RetryTopic tier : (topics != null) ? topics : List.<RetryTopic>of()) {
+			String name = topic(lookup, key,
+					(tier.topic() != null) ? tier.topic() : "{topic}-{id}-retry-" + (tiers.size() + 1), id);
+			Duration delay = tier.delay();
+			lookup.require(delay != null && !delay.isNegative() && delay.compareTo(DAY) <= 0, key,
+					"a list whose delays are set, and between 0 and " + DAY);
+			int attempts = (tier.attempts() != null) ? tier.attempts() : 1;
+			lookup.require(attempts >= 1 && attempts <= 1000, key, "a list whose attempts are between 1 and 1000");
+			tiers.add(new RetryTier(name, Objects.requireNonNull(delay), attempts));
+		}
+		return tiers;
+	}
+
+	/**
+	 * The name of a topic that the queue writes, in which the source's may be left out.
+	 */
+	private static String topic(SettingLookup lookup, String key, String name, String id) {
+		String resolved = name.replace("{id}", id.replaceAll("[^a-zA-Z0-9._-]", "_"));
+		lookup.require(resolved.replace("{topic}", "t").matches("[a-zA-Z0-9._-]+") && !resolved.equals("{topic}"), key,
+				"a topic name, in which {topic} may stand for the source topic and {id} for the queue, and not the "
+						+ "source itself");
+		return resolved;
 	}
 
 	private static Duration commitInterval(SettingLookup lookup) {
@@ -200,7 +240,8 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 				"a topic name, in which {topic} may stand for the source topic");
 		lookup.require(!topic.equals("{topic}"), "dlq.topic", "another topic than the source");
 		boolean create = lookup.find("dlq.create", in(QueueProperties::dlq, Dlq::create), true);
-		return new DeadLetterTopic(enabled, topic, create);
+		TooLarge onTooLarge = lookup.find("dlq.on-too-large", in(QueueProperties::dlq, Dlq::onTooLarge), TooLarge.HOLD);
+		return new DeadLetterTopic(enabled, topic, create, onTooLarge);
 	}
 
 	private Duration drainTimeout(SettingLookup lookup) {

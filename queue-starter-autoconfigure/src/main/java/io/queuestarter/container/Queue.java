@@ -2,15 +2,18 @@ package io.queuestarter.container;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -26,12 +29,15 @@ import io.queuestarter.QueueException;
 import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterReason;
+import io.queuestarter.deadletter.Destination;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.Stage;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.intake.IntakeCounts;
 import io.queuestarter.outage.CircuitState;
 import io.queuestarter.outage.Circuits;
+import io.queuestarter.retry.RetryTopics;
 import io.queuestarter.settle.Outcomes;
 import io.queuestarter.settle.Settler;
 
@@ -43,6 +49,9 @@ public final class Queue {
 
 	private static final Logger LOGGER = LoggerFactory.getLogger(Queue.class);
 
+	/** Longest wait for the queue's own topics before it starts without them. */
+	private static final Duration PREPARATION = Duration.ofSeconds(10);
+
 	private final QueueSettings settings;
 
 	private final String group;
@@ -53,7 +62,9 @@ public final class Queue {
 
 	private final QueueEngine engine;
 
-	private final @Nullable DeadLetterPublisher deadLetters;
+	private final RetryTopics retryTopics;
+
+	private final DeadLetterPublisher deadLetters;
 
 	private final List<QueueConsumer> consumers = new CopyOnWriteArrayList<>();
 
@@ -84,12 +95,17 @@ public final class Queue {
 	/** Written by who looks at the logs; staleness is fine. */
 	private volatile Map<TopicPartition, LogBounds> logs = Map.of();
 
-	Queue(QueueSettings settings, String group, List<String> subscription, QueueRuntime runtime) {
+	/**
+	 * Creates a queue.
+	 * @param sources what it consumes: topics, or one pattern
+	 */
+	Queue(QueueSettings settings, String group, List<String> sources, QueueRuntime runtime) {
 		this.settings = settings;
 		this.group = group;
-		this.subscription = subscription;
+		this.retryTopics = new RetryTopics(settings.retry().tiers(), settings.retry().parkTopic(), sources);
+		this.subscription = Stream.concat(sources.stream(), this.retryTopics.names().stream()).toList();
 		this.runtime = runtime;
-		this.engine = new QueueEngine(settings, group, runtime, this::run, this::raise, this::fail);
+		this.engine = new QueueEngine(settings, group, this.retryTopics, runtime, this::run, this::raise, this::fail);
 		this.deadLetters = this.engine.deadLetters();
 		this.staticMembers = new StaticMembers(settings.id(), group, this::fail);
 		this.topicLives = new TopicLives(settings.id(), runtime::admin);
@@ -150,10 +166,29 @@ public final class Queue {
 		this.failure = null;
 		this.staticMembers.starting();
 		this.seenTopics.clear();
+		prepareOwnTopics();
 		this.engine.start();
 		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
 				this.group, this.settings.workers().maxInFlight(),
 				this.settings.workers().virtual() ? "virtual" : "platform", this.settings.limits().window());
+	}
+
+	/**
+	 * Before they are subscribed to: the broker would create them as it likes, or the
+	 * consumer look for them again and again.
+	 */
+	private void prepareOwnTopics() {
+		List<CompletableFuture<Void>> topics = new ArrayList<>();
+		this.retryTopics.stages()
+			.forEach((topic, stage) -> topics.add(this.deadLetters.prepare(stage.source(), topic, stage.delay())));
+		CompletableFuture.allOf(topics.toArray(CompletableFuture[]::new))
+			.completeOnTimeout(null, PREPARATION.toNanos(), TimeUnit.NANOSECONDS)
+			.join();
+	}
+
+	/** What a topic is for. */
+	Stage stage(String topic) {
+		return this.retryTopics.stage(topic);
 	}
 
 	/** Makes the consumer that the container uses of the one that Kafka made. */
@@ -162,7 +197,7 @@ public final class Queue {
 	}
 
 	QueueConsumer add(Consumer<byte[], byte[]> consumer, ConsumerSignal signal) {
-		Intake intake = new Intake(this.settings.limits(), this.engine.dispatcher(), this.engine.bytes(),
+		Intake intake = new Intake(this.settings.limits(), this::stage, this.engine.dispatcher(), this.engine.bytes(),
 				this.engine.intakeCounts(), this.runtime.time(), signal::raise);
 		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
 		this.consumers.add(queueConsumer);
@@ -175,8 +210,9 @@ public final class Queue {
 
 	void assigned(Collection<TopicPartition> partitions) {
 		for (TopicPartition partition : partitions) {
-			if (this.deadLetters != null && this.seenTopics.add(partition.topic())) {
-				prepare(partition.topic(), this.deadLetters);
+			String source = stage(partition.topic()).source();
+			if (this.settings.deadLetters().enabled() && this.seenTopics.add(source)) {
+				prepare(source);
 			}
 		}
 	}
@@ -184,7 +220,7 @@ public final class Queue {
 	/**
 	 * A pattern may match the queue's own dead-letter topics, which come to be only now.
 	 */
-	private void prepare(String topic, DeadLetterPublisher publisher) {
+	private void prepare(String topic) {
 		String deadLetterTopic = this.settings.deadLetters().topic().replace("{topic}", topic);
 		MessageListenerContainer current = this.container;
 		Pattern pattern = (current != null) ? current.getContainerProperties().getTopicPattern() : null;
@@ -195,7 +231,7 @@ public final class Queue {
 					"Exclude it from the pattern, or set another dlq.topic."));
 			return;
 		}
-		publisher.prepare(topic);
+		this.deadLetters.prepare(topic, deadLetterTopic, Duration.ZERO);
 	}
 
 	void polled(Instant now) {
@@ -373,7 +409,7 @@ public final class Queue {
 	 * @return the number
 	 */
 	public long deadLettered(DeadLetterReason reason) {
-		return (this.deadLetters != null) ? this.deadLetters.published(reason) : 0;
+		return this.deadLetters.published(reason);
 	}
 
 	/**
@@ -385,11 +421,21 @@ public final class Queue {
 	}
 
 	/**
-	 * Records that wait to be written to the dead-letter topic.
+	 * Records that the broker acknowledged in a topic of one kind.
+	 * @param kind what the topic is for
+	 * @return the number
+	 */
+	public long redirected(Destination.Kind kind) {
+		return this.deadLetters.redirected(kind);
+	}
+
+	/**
+	 * Records that wait to be written to the dead-letter topic, or to one of the queue's
+	 * own.
 	 * @return the number
 	 */
 	public int deadLettersWaiting() {
-		return (this.deadLetters != null) ? this.deadLetters.waiting() : 0;
+		return this.deadLetters.waiting();
 	}
 
 	/**
@@ -397,7 +443,7 @@ public final class Queue {
 	 * @return the number
 	 */
 	public long deadLetterFailures() {
-		return (this.deadLetters != null) ? this.deadLetters.failures() : 0;
+		return this.deadLetters.failures();
 	}
 
 	/**
@@ -434,7 +480,7 @@ public final class Queue {
 	 * @return a text for operators, or {@code null}
 	 */
 	public @Nullable String deadLetterProblem() {
-		return (this.deadLetters != null) ? this.deadLetters.problem() : null;
+		return this.deadLetters.problem();
 	}
 
 }

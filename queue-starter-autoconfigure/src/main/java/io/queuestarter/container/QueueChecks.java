@@ -3,9 +3,11 @@ package io.queuestarter.container;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.jspecify.annotations.Nullable;
@@ -91,6 +93,29 @@ final class QueueChecks {
 								+ "', which is where its dead letters go.",
 						"Give it another dlq.topic, or remove the topic.");
 			}
+		}
+	}
+
+	/** Topics that the queue writes for itself must be its own. */
+	void ownTopics(QueueSettings settings, List<String> subscription) {
+		QueueSettings.Retry retry = settings.retry();
+		if (!retry.hasTopics()) {
+			return;
+		}
+		if (this.endpoint.getTopicPattern() != null) {
+			throw new QueueConfigurationException(
+					"Queue '" + id() + "' (method " + method() + ") consumes the pattern '"
+							+ this.endpoint.getTopicPattern() + "' and has retry.topics or blocking.action=park, whose "
+							+ "topics can only be told for topics that are known by name.",
+					"List the topics in 'topics', or remove the setting.");
+		}
+		Set<String> names = new HashSet<>(subscription);
+		int own = (retry.tiers().size() + ((retry.parkTopic() != null) ? 1 : 0)) * subscription().size();
+		if (names.size() < subscription.size() || subscription.size() < subscription().size() + own) {
+			throw new QueueConfigurationException(
+					"Queue '" + id() + "' (method " + method() + ") has the topics " + subscription
+							+ ": a retry or park topic has the name of another.",
+					"Give each a name of its own; {topic} in it stands for the source topic.");
 		}
 	}
 

@@ -148,10 +148,11 @@ final class QueueConsumer {
 			long interval = this.queue.settings().commitInterval().toNanos();
 			slice = Math.min(slice, Math.max(Math.min(due, interval), TimeUnit.MILLISECONDS.toNanos(1)));
 		}
+		slice = Math.min(slice, this.intake.nanosUntilDue());
 		if (this.intake.isAllPaused()) {
 			return Math.min(slice, ALL_PAUSED_NANOS);
 		}
-		return this.intake.paused().isEmpty() ? slice : Math.min(slice, PAUSED_POLL_NANOS);
+		return this.intake.isShortOfRoom() ? Math.min(slice, PAUSED_POLL_NANOS) : slice;
 	}
 
 	private boolean hasUncommitted() {
@@ -235,7 +236,14 @@ final class QueueConsumer {
 			restored += before.settled().count();
 			this.intake.begin(partition, offset.offset(), before, offset.leaderEpoch().orElse(-1));
 		}
-		readFromBeginning(this.lives.begin(partitions, committed));
+		Set<TopicPartition> fromBeginning = new HashSet<>(this.lives.begin(partitions, committed));
+		for (TopicPartition partition : partitions) {
+			if (committed.get(partition) == null && this.queue.stage(partition.topic()).isOwn()) {
+				// Each of its records is owed, whatever the reset policy.
+				fromBeginning.add(partition);
+			}
+		}
+		readFromBeginning(fromBeginning);
 		this.views.take();
 		LOGGER.info("Queue '{}' was assigned {}, {} records above the watermark settled before", id(), partitions,
 				restored);
@@ -342,7 +350,7 @@ final class QueueConsumer {
 		}
 	}
 
-	private void readFromBeginning(List<TopicPartition> partitions) {
+	private void readFromBeginning(Collection<TopicPartition> partitions) {
 		if (!partitions.isEmpty()) {
 			// Without a partition it would speak of all.
 			this.consumer.seekToBeginning(partitions);

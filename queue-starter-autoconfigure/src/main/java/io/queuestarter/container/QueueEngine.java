@@ -19,9 +19,11 @@ import io.queuestarter.intake.IntakeCounts;
 import io.queuestarter.outage.Circuits;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
+import io.queuestarter.retry.RetryTopics;
 import io.queuestarter.settle.Outcomes;
 import io.queuestarter.settle.Overstays;
 import io.queuestarter.settle.RetryRule;
+import io.queuestarter.settle.Routes;
 import io.queuestarter.settle.Settler;
 
 /**
@@ -61,7 +63,7 @@ final class QueueEngine {
 
 	private final Overstays overstays;
 
-	private final @Nullable DeadLetterPublisher deadLetters;
+	private final DeadLetterPublisher deadLetters;
 
 	private final Settler settler;
 
@@ -70,12 +72,13 @@ final class QueueEngine {
 
 	/**
 	 * Wires the stages.
+	 * @param retryTopics topics that the queue writes for itself
 	 * @param runner runs a record on a worker
 	 * @param roomListener told when a bound has room again
 	 * @param fatal told when nothing of the engine can be trusted any more
 	 */
-	QueueEngine(QueueSettings settings, String group, QueueRuntime runtime, TaskRunner<Delivery> runner,
-			Runnable roomListener, Consumer<Throwable> fatal) {
+	QueueEngine(QueueSettings settings, String group, RetryTopics retryTopics, QueueRuntime runtime,
+			TaskRunner<Delivery> runner, Runnable roomListener, Consumer<Throwable> fatal) {
 		this.settings = settings;
 		this.runtime = runtime;
 		this.workers = runtime.workers(settings);
@@ -89,14 +92,16 @@ final class QueueEngine {
 		int inFlight = settings.workers().maxInFlight();
 		this.retries = new Retries(runtime.timer(), this.dispatcher, Math.max(1, inFlight / RETRY_SHARE));
 		this.circuits = runtime.circuits(settings);
-		this.deadLetters = settings.deadLetters().enabled() ? runtime.deadLetters(settings, group) : null;
+		Routes routes = new Routes(retryTopics,
+				settings.deadLetters().enabled() ? settings.deadLetters().topic() : null, settings.aside());
+		this.deadLetters = runtime.deadLetters(settings, group, routes);
 		QueueSettings.Retry retry = settings.retry();
 		RetryRule rule = new RetryRule(retry.maxAttempts(), settings.timeouts().maxCount(),
 				new Backoff(retry.initialInterval(), retry.multiplier(), retry.maxInterval(),
 						() -> ThreadLocalRandom.current().nextDouble()));
 		this.overstays = new Overstays(this.dispatcher, settings.timeouts().grace(), settings.workers().maxLeaked());
-		this.settler = new Settler(rule, this.deadLetters, this.dispatcher, this.retries, this.overstays, this.outcomes,
-				runtime.time(), fatal);
+		this.settler = new Settler(rule, routes, this.deadLetters, this.dispatcher, this.retries, this.overstays,
+				this.outcomes, runtime.time(), fatal);
 	}
 
 	/** Moves aside what holds the partitions of one consumer. */
@@ -145,9 +150,7 @@ final class QueueEngine {
 	/** Ends what does not end with the container. */
 	void close() {
 		cancelTimeouts();
-		if (this.deadLetters != null) {
-			this.deadLetters.close();
-		}
+		this.deadLetters.close();
 		this.workers.close();
 	}
 
@@ -178,7 +181,7 @@ final class QueueEngine {
 		return this.retries;
 	}
 
-	@Nullable DeadLetterPublisher deadLetters() {
+	DeadLetterPublisher deadLetters() {
 		return this.deadLetters;
 	}
 

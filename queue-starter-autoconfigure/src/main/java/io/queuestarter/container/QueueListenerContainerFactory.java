@@ -81,9 +81,10 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		QueueChecks checks = new QueueChecks(definition, endpoint, this.consumerFactory.getConfigurationProperties());
 		String group = checks.group(queueSettings);
 		checks.consumer(queueSettings);
-		checks.deadLetters(queueSettings, checks.subscription());
-		checks.sharing(group, checks.subscription(), this.queues.all());
 		Queue queue = new Queue(queueSettings, group, checks.subscription(), this.runtime);
+		checks.deadLetters(queueSettings, queue.subscription());
+		checks.ownTopics(queueSettings, queue.subscription());
+		checks.sharing(group, queue.subscription(), this.queues.all());
 		methodEndpoint.setGroupId(group);
 		methodEndpoint.setBatchListener(false);
 		methodEndpoint.setAckDiscarded(true);
@@ -119,7 +120,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		Queue queue = Objects.requireNonNull(this.current, "Only createListenerContainer makes queues");
 		Collection<String> topics = endpoint.getTopics();
 		ContainerProperties properties = (topics != null && !topics.isEmpty())
-				? new ContainerProperties(topics.toArray(new String[0]))
+				? new ContainerProperties(queue.subscription().toArray(new String[0]))
 				: new ContainerProperties(Objects.requireNonNull(endpoint.getTopicPattern()));
 		return new QueueMessageListenerContainer(new QueueConsumerFactory(this.consumerFactory, queue), properties,
 				queue);

@@ -25,6 +25,7 @@ import io.queuestarter.deadletter.DeadLetterSettings;
 import io.queuestarter.deadletter.DeadLetterTopics;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.outage.Circuits;
+import io.queuestarter.settle.Routes;
 
 /**
  * What all queues of an application share: the timer, and the producer of dead letters.
@@ -150,10 +151,10 @@ public final class QueueRuntime implements AutoCloseable {
 		return new LogWatch(this::admin);
 	}
 
-	DeadLetterPublisher deadLetters(QueueSettings settings, String group) {
-		return new DeadLetterPublisher(
-				new DeadLetterSettings(settings.id(), group, settings.deadLetters().topic(), FIRST_PAUSE, MAX_PAUSE),
-				new Producers(), this.topics.apply(settings));
+	DeadLetterPublisher deadLetters(QueueSettings settings, String group, Routes routes) {
+		return new DeadLetterPublisher(new DeadLetterSettings(settings.id(), group, routes::deadLetter,
+				settings.deadLetters().onTooLarge(), FIRST_PAUSE, MAX_PAUSE), new Producers(),
+				this.topics.apply(settings));
 	}
 
 	/**

@@ -1,15 +1,19 @@
 package io.queuestarter.container;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.Ordering;
 import io.queuestarter.blockage.BlockageRule;
+import io.queuestarter.deadletter.TooLarge;
 import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.outage.OutageSettings;
+import io.queuestarter.retry.RetryTier;
+import io.queuestarter.settle.Routes.Aside;
 
 /**
  * Settings of one queue, as they are in effect.
@@ -22,15 +26,16 @@ import io.queuestarter.outage.OutageSettings;
  * @param timeouts longest times of attempts
  * @param outage how outages are told from poison
  * @param blocking when records that hold a watermark are moved aside
- * @param retry attempts in memory
+ * @param aside where they are moved
+ * @param retry how failed records are tried again
  * @param commitInterval time between commits
  * @param deadLetters where failed records go
  * @param drainTimeout longest wait for running records when partitions are given up
  * @param origins value and source of every setting, by key
  */
 public record QueueSettings(String id, @Nullable String group, Ordering ordering, Workers workers, IntakeLimits limits,
-		Timeouts timeouts, OutageSettings outage, BlockageRule blocking, Retry retry, Duration commitInterval,
-		DeadLetterTopic deadLetters, Duration drainTimeout, Map<String, Origin> origins) {
+		Timeouts timeouts, OutageSettings outage, BlockageRule blocking, Aside aside, Retry retry,
+		Duration commitInterval, DeadLetterTopic deadLetters, Duration drainTimeout, Map<String, Origin> origins) {
 
 	/**
 	 * How records are run.
@@ -55,14 +60,22 @@ public record QueueSettings(String id, @Nullable String group, Ordering ordering
 	}
 
 	/**
-	 * Attempts in memory.
+	 * How failed records are tried again.
 	 *
-	 * @param maxAttempts number of attempts
+	 * @param maxAttempts number of attempts in memory
 	 * @param initialInterval largest delay after the first attempt
 	 * @param multiplier factor from one delay to the next
 	 * @param maxInterval largest delay
+	 * @param tiers topics in which they rest after that, first one first
+	 * @param parkTopic name of the park topic, in which {@code {topic}} stands for the
+	 * source topic; or {@code null} for none
 	 */
-	public record Retry(int maxAttempts, Duration initialInterval, double multiplier, Duration maxInterval) {
+	public record Retry(int maxAttempts, Duration initialInterval, double multiplier, Duration maxInterval,
+			List<RetryTier> tiers, @Nullable String parkTopic) {
+
+		boolean hasTopics() {
+			return !this.tiers.isEmpty() || this.parkTopic != null;
+		}
 
 	}
 
@@ -72,8 +85,9 @@ public record QueueSettings(String id, @Nullable String group, Ordering ordering
 	 * @param enabled whether records are dead-lettered
 	 * @param topic name of the topic; {@code {topic}} stands for the source topic
 	 * @param create whether a missing topic is created
+	 * @param onTooLarge what becomes of a record that is too large for the topic
 	 */
-	public record DeadLetterTopic(boolean enabled, String topic, boolean create) {
+	public record DeadLetterTopic(boolean enabled, String topic, boolean create, TooLarge onTooLarge) {
 
 	}
 

@@ -1,5 +1,7 @@
 package io.queuestarter.deadletter;
 
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,7 +28,8 @@ import org.slf4j.LoggerFactory;
 import io.queuestarter.QueueException;
 
 /**
- * Looks up and creates dead-letter topics with an admin client. <em>Thread-safe.</em>
+ * Looks up and creates topics for failed records with an admin client.
+ * <em>Thread-safe.</em>
  */
 public final class AdminDeadLetterTopics implements DeadLetterTopics {
 
@@ -93,6 +96,42 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 					+ "broker's: {}", source, ex.toString());
 			return Map.of();
 		}
+	}
+
+	@Override
+	public void check(String topic, Duration delay) throws Exception {
+		try (Admin admin = Admin.create(this.properties)) {
+			Map<String, String> config = read(admin, topic);
+			if (config.getOrDefault(TopicConfig.CLEANUP_POLICY_CONFIG, "").contains("compact")) {
+				LOGGER.warn("Topic '{}' is compacted: of records with the same key it keeps the last alone, and others "
+						+ "vanish without being handled; set its cleanup.policy to delete", topic);
+			}
+			long retention = Long.parseLong(config.getOrDefault(TopicConfig.RETENTION_MS_CONFIG, "-1"));
+			if (retention >= 0 && retention <= delay.toMillis()) {
+				LOGGER.warn(
+						"Topic '{}' keeps records for {} (retention.ms), and they rest there for {}: they would be "
+								+ "deleted before they are handled; raise its retention.ms",
+						topic, Duration.ofMillis(retention), delay);
+			}
+		}
+	}
+
+	private static Map<String, String> read(Admin admin, String topic) throws Exception {
+		ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+		Map<String, String> values = new HashMap<>();
+		try {
+			Config config = admin.describeConfigs(List.of(resource))
+				.all()
+				.get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+				.get(resource);
+			if (config != null) {
+				config.entries().forEach((entry) -> values.put(entry.name(), entry.value()));
+			}
+		}
+		catch (ExecutionException ex) {
+			LOGGER.debug("Settings of topic '{}' could not be looked up", topic, ex);
+		}
+		return values;
 	}
 
 	/** Only warns: what a broker says of rights is no proof, a write is. */

@@ -4,18 +4,27 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.KafkaHeaders;
 
+import io.queuestarter.delivery.History;
+
 /**
- * Headers that a dead letter carries behind those of its record. Where Spring Kafka has a
- * name for a fact, name and format are Spring Kafka's, so that tools for its dead letters
- * read ours.
+ * Headers that a dead letter, or a record in a retry topic, carries behind those of its
+ * record. Where Spring Kafka has a name for a fact, name and format are Spring Kafka's,
+ * so that tools for its dead letters read ours.
  */
 public final class DeadLetterHeaders {
 
@@ -32,7 +41,20 @@ public final class DeadLetterHeaders {
 	/**
 	 * Number of attempts made; decimal text.
 	 */
-	public static final String ATTEMPTS = "kafka_queue-attempts";
+	public static final String ATTEMPTS = History.ATTEMPTS;
+
+	/**
+	 * Size of the value that a stub stands for, in bytes; decimal text. The value is in
+	 * the original topic, as long as it keeps it.
+	 */
+	public static final String DROPPED_BYTES = "kafka_queue-dropped-bytes";
+
+	/** What may have been written behind the headers of a record. */
+	private static final Set<String> OURS = Set.of(KafkaHeaders.DLT_ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_PARTITION,
+			KafkaHeaders.DLT_ORIGINAL_OFFSET, KafkaHeaders.DLT_ORIGINAL_TIMESTAMP,
+			KafkaHeaders.DLT_ORIGINAL_TIMESTAMP_TYPE, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP,
+			KafkaHeaders.DLT_EXCEPTION_FQCN, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, KafkaHeaders.DLT_EXCEPTION_MESSAGE,
+			KafkaHeaders.DLT_EXCEPTION_STACKTRACE, LISTENER, REASON, ATTEMPTS, History.RETRIES, History.TIMEOUTS);
 
 	/** Longest exception message written, in characters. */
 	static final int MAX_MESSAGE = 1024;
@@ -43,8 +65,9 @@ public final class DeadLetterHeaders {
 	private DeadLetterHeaders() {
 	}
 
-	static Headers of(ConsumerRecord<byte[], byte[]> record, Failure failure, String listener, String group) {
-		Headers headers = brief(record, failure, listener, group);
+	static Headers of(Passage passage, String listener, String group) {
+		Headers headers = brief(passage, listener, group);
+		Failure failure = passage.failure();
 		String message = messageOf(failure.error());
 		if (message != null) {
 			headers.add(KafkaHeaders.DLT_EXCEPTION_MESSAGE, text(cut(message, MAX_MESSAGE)));
@@ -54,21 +77,27 @@ public final class DeadLetterHeaders {
 	}
 
 	/**
-	 * Headers without message and stack trace, for a letter that is too large with them.
+	 * Headers of a record that takes the place of another: that record's own, with what
+	 * happened to it behind them.
 	 */
-	static Headers brief(ConsumerRecord<byte[], byte[]> record, Failure failure, String listener, String group) {
+	static Headers brief(Passage passage, String listener, String group) {
+		Failure failure = passage.failure();
 		Headers headers = new RecordHeaders();
-		for (Header header : record.headers()) {
-			headers.add(header);
+		Map<String, Header> before = new HashMap<>();
+		List<Header> kept = new ArrayList<>(List.of(passage.record().headers().toArray()));
+		if (passage.isFromOwnTopic()) {
+			takeOurs(kept, before);
 		}
-		headers.add(KafkaHeaders.DLT_ORIGINAL_TOPIC, text(record.topic()));
-		headers.add(KafkaHeaders.DLT_ORIGINAL_PARTITION,
-				ByteBuffer.allocate(Integer.BYTES).putInt(record.partition()).array());
-		headers.add(KafkaHeaders.DLT_ORIGINAL_OFFSET, ByteBuffer.allocate(Long.BYTES).putLong(record.offset()).array());
-		headers.add(KafkaHeaders.DLT_ORIGINAL_TIMESTAMP,
-				ByteBuffer.allocate(Long.BYTES).putLong(record.timestamp()).array());
-		headers.add(KafkaHeaders.DLT_ORIGINAL_TIMESTAMP_TYPE, text(record.timestampType().toString()));
+		kept.forEach(headers::add);
+		origin(passage.record())
+			.forEach((name, value) -> headers.add(before.getOrDefault(name, new RecordHeader(name, value))));
 		headers.add(KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP, text(group));
+		if (passage.retries() > 0) {
+			headers.add(History.RETRIES, text(Integer.toString(passage.retries())));
+		}
+		if (passage.timeouts() > 0) {
+			headers.add(History.TIMEOUTS, text(Integer.toString(passage.timeouts())));
+		}
 		headers.add(LISTENER, text(listener));
 		headers.add(REASON, text(failure.reason().tag()));
 		headers.add(ATTEMPTS, text(Integer.toString(failure.attempts())));
@@ -78,6 +107,32 @@ public final class DeadLetterHeaders {
 			headers.add(KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, text(cause.getClass().getName()));
 		}
 		return headers;
+	}
+
+	/** Where a record was read, as Spring Kafka writes it. */
+	private static Map<String, byte[]> origin(ConsumerRecord<?, ?> record) {
+		Map<String, byte[]> origin = new LinkedHashMap<>();
+		origin.put(KafkaHeaders.DLT_ORIGINAL_TOPIC, text(record.topic()));
+		origin.put(KafkaHeaders.DLT_ORIGINAL_PARTITION,
+				ByteBuffer.allocate(Integer.BYTES).putInt(record.partition()).array());
+		origin.put(KafkaHeaders.DLT_ORIGINAL_OFFSET, ByteBuffer.allocate(Long.BYTES).putLong(record.offset()).array());
+		origin.put(KafkaHeaders.DLT_ORIGINAL_TIMESTAMP,
+				ByteBuffer.allocate(Long.BYTES).putLong(record.timestamp()).array());
+		origin.put(KafkaHeaders.DLT_ORIGINAL_TIMESTAMP_TYPE, text(record.timestampType().toString()));
+		return origin;
+	}
+
+	/**
+	 * Takes out what was written behind the headers of a record when it was written to
+	 * one of our topics: the last header of each name.
+	 */
+	private static void takeOurs(List<Header> headers, Map<String, Header> ours) {
+		for (int i = headers.size() - 1; i >= 0; i--) {
+			Header header = headers.get(i);
+			if (OURS.contains(header.key()) && ours.putIfAbsent(header.key(), header) == null) {
+				headers.remove(i);
+			}
+		}
 	}
 
 	private static @Nullable Throwable causeOf(Throwable error) {

@@ -1,5 +1,6 @@
 package io.queuestarter.deadletter;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
@@ -7,6 +8,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +31,8 @@ import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 
 /**
- * Writes dead letters of one queue through a producer of its own. <em>Thread-safe.</em>
+ * Writes dead letters of one queue, and records that rest or are parked, through a
+ * producer of its own. <em>Thread-safe.</em>
  */
 /*
  * Writes, back-offs and topics belong to one thread, the publisher's, which may block in
@@ -62,6 +65,8 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	private final AtomicInteger waiting = new AtomicInteger();
 
 	private final Map<DeadLetterReason, LongAdder> published = new EnumMap<>(DeadLetterReason.class);
+
+	private final Map<Destination.Kind, LongAdder> redirected = new EnumMap<>(Destination.Kind.class);
 
 	private final LongAdder failures = new LongAdder();
 
@@ -108,37 +113,49 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		for (DeadLetterReason reason : DeadLetterReason.values()) {
 			this.published.put(reason, new LongAdder());
 		}
+		for (Destination.Kind kind : Destination.Kind.values()) {
+			this.redirected.put(kind, new LongAdder());
+		}
 	}
 
 	/**
-	 * Checks or creates the dead-letter topic of a source topic, before it is needed.
+	 * Checks or creates a topic that is written for a source topic, before it is needed.
 	 * Never blocks; what is wrong is logged as a warning.
 	 * @param source a topic that the queue consumes
+	 * @param topic the topic to be written
+	 * @param delay time that records rest in the topic
+	 * @return done when the topic was looked after
 	 */
-	public void prepare(String source) {
+	public CompletableFuture<Void> prepare(String source, String topic, Duration delay) {
+		CompletableFuture<Void> done = new CompletableFuture<>();
 		execute(() -> {
 			try {
-				ensure(source);
+				ensure(source, topic);
+				this.topics.check(topic, delay);
 			}
 			catch (Throwable ex) {
 				LOGGER.warn("Records of queue '{}' that fail will be held: {}", this.settings.listener(),
 						(ex instanceof QueueException) ? ex.getMessage() : ex.toString());
 			}
+			finally {
+				done.complete(null);
+			}
 		}, null);
+		return done;
 	}
 
 	@Override
-	public void publish(Delivery delivery, Failure failure) {
+	public void publish(Delivery delivery, Failure failure, Destination destination) {
 		this.waiting.incrementAndGet();
-		Letter letter = new Letter(delivery, failure, new AtomicBoolean());
+		Letter letter = new Letter(delivery, failure, destination, new AtomicBoolean());
 		execute(() -> send(letter), letter);
 	}
 
 	private void send(Letter letter) {
-		send(letter, false);
+		send(letter, Form.FULL);
 	}
 
-	private void send(Letter letter, boolean brief) {
+	private void send(Letter letter, Form form) {
 		Delivery delivery = letter.delivery();
 		if (this.pausing && !delivery.isEnded()) {
 			hold(letter);
@@ -150,33 +167,41 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			end(letter);
 			return;
 		}
-		String topic = this.settings.topicFor(record.topic());
+		String topic = letter.destination().topic();
 		// A producer may throw although it has taken the record, and call back later.
 		AtomicBoolean failed = new AtomicBoolean();
 		try {
-			ensure(record.topic());
-			this.producers.get()
-				.send(new ProducerRecord<>(topic, null, null, record.key(), record.value(),
-						headers(letter, record, brief)), (metadata, error) -> {
-							if (error == null) {
-								acknowledged(letter, topic, brief);
-							}
-							else if (failed.compareAndSet(false, true)) {
-								execute(() -> failed(letter, topic, brief, error), letter);
-							}
-						});
+			ensure(delivery.assignment().stage().source(), topic);
+			this.producers.get().send(letter(letter, record, form), (metadata, error) -> {
+				if (error == null) {
+					acknowledged(letter, form);
+				}
+				else if (failed.compareAndSet(false, true)) {
+					execute(() -> failed(letter, form, error), letter);
+				}
+			});
 		}
 		catch (Throwable ex) {
 			if (failed.compareAndSet(false, true)) {
-				failed(letter, topic, brief, ex);
+				failed(letter, form, ex);
 			}
 		}
 	}
 
-	private Headers headers(Letter letter, ConsumerRecord<byte[], byte[]> record, boolean brief) {
-		return brief
-				? DeadLetterHeaders.brief(record, letter.failure(), this.settings.listener(), this.settings.group())
-				: DeadLetterHeaders.of(record, letter.failure(), this.settings.listener(), this.settings.group());
+	private ProducerRecord<byte[], byte[]> letter(Letter letter, ConsumerRecord<byte[], byte[]> record, Form form) {
+		Delivery delivery = letter.delivery();
+		Passage passage = new Passage(record, delivery.assignment().stage().isOwn(), letter.failure(),
+				delivery.timeouts(), letter.destination().retries());
+		Headers headers = (form == Form.FULL)
+				? DeadLetterHeaders.of(passage, this.settings.listener(), this.settings.group())
+				: DeadLetterHeaders.brief(passage, this.settings.listener(), this.settings.group());
+		byte[] value = record.value();
+		if (form == Form.STUB && value != null) {
+			headers.add(DeadLetterHeaders.DROPPED_BYTES,
+					Integer.toString(value.length).getBytes(StandardCharsets.UTF_8));
+			value = null;
+		}
+		return new ProducerRecord<>(letter.destination().topic(), null, null, record.key(), value, headers);
 	}
 
 	/** Keeps a letter until the end of the back-off; a drain may let it go. */
@@ -196,18 +221,20 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	}
 
 	/** Producer thread. */
-	private void acknowledged(Letter letter, String topic, boolean brief) {
+	private void acknowledged(Letter letter, Form form) {
 		if (!end(letter)) {
 			return;
 		}
 		this.pauses.set(0);
 		this.problem = null;
-		count(letter.failure().reason()).increment();
+		Objects.requireNonNull(this.redirected.get(letter.destination().kind())).increment();
+		if (letter.destination().kind() == Destination.Kind.DEAD_LETTER) {
+			count(letter.failure().reason()).increment();
+		}
 		settle(letter.delivery());
-		LOGGER.warn("{} moved to '{}' after {} attempts{}: {}, {}", letter.delivery(), topic,
-				letter.failure().attempts(),
-				brief ? " without message and stack trace, with which it is too large (max.message.bytes)" : "",
-				letter.failure().reason().tag(), letter.failure().error().getClass().getName());
+		LOGGER.warn("{} moved to '{}' after {} attempts{}: {}, {}", letter.delivery(), letter.destination().topic(),
+				letter.failure().attempts(), form.text, letter.failure().reason().tag(),
+				letter.failure().error().getClass().getName());
 	}
 
 	/** Also if the letter is held meanwhile, since an earlier write was said to fail. */
@@ -217,10 +244,11 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 	}
 
-	private void failed(Letter letter, String topic, boolean brief, Throwable error) {
+	private void failed(Letter letter, Form form, Throwable error) {
 		this.failures.increment();
+		String topic = letter.destination().topic();
 		if (error instanceof RecordTooLargeException || error instanceof RecordBatchTooLargeException) {
-			tooLarge(letter, topic, brief, error);
+			tooLarge(letter, form, error);
 			return;
 		}
 		hold(letter);
@@ -236,17 +264,32 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 	}
 
-	private void tooLarge(Letter letter, String topic, boolean brief, Throwable error) {
-		if (!brief) {
-			send(letter, true);
+	/**
+	 * Step by step with less, but a record that is to be handled again as a whole: it
+	 * rather becomes a dead letter.
+	 */
+	private void tooLarge(Letter letter, Form form, Throwable error) {
+		String topic = letter.destination().topic();
+		boolean dead = letter.destination().kind() == Destination.Kind.DEAD_LETTER;
+		Destination fallback = dead ? null : this.settings.fallback().apply(letter.delivery());
+		if (form == Form.FULL) {
+			send(letter, Form.BRIEF);
+			return;
+		}
+		if (fallback != null) {
+			send(letter.to(fallback, DeadLetterReason.TOO_LARGE));
+			return;
+		}
+		if (form == Form.BRIEF && dead && this.settings.onTooLarge() == TooLarge.STUB) {
+			send(letter, Form.STUB);
 			return;
 		}
 		Duration pause = this.settings.maxPause();
 		this.oversized.add(letter.delivery(), topic);
 		letter.delivery().move(DeliveryState.DEAD_LETTERING, DeliveryState.DEAD_LETTER_HELD);
 		schedule(() -> send(letter), pause, letter);
-		LOGGER.error("{} is too large for '{}', also without message and stack trace, and is held: raise the topic's "
-				+ "max.message.bytes; tried again in {}", letter.delivery(), topic, pause, error);
+		LOGGER.error("{} is too large for '{}', also{}, and is held: raise the topic's max.message.bytes; tried again "
+				+ "in {}", letter.delivery(), topic, form.text, pause, error);
 	}
 
 	private Duration pause() {
@@ -283,8 +326,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 	}
 
-	private void ensure(String source) throws Exception {
-		String topic = this.settings.topicFor(source);
+	private void ensure(String source, String topic) throws Exception {
 		if (!this.ensured.contains(topic)) {
 			this.topics.ensure(source, topic);
 			this.ensured.add(topic);
@@ -323,6 +365,15 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	 */
 	public long published(DeadLetterReason reason) {
 		return count(reason).sum();
+	}
+
+	/**
+	 * Records that the broker acknowledged in a topic of one kind.
+	 * @param kind what the topic is for
+	 * @return the number
+	 */
+	public long redirected(Destination.Kind kind) {
+		return Objects.requireNonNull(this.redirected.get(kind)).sum();
 	}
 
 	private LongAdder count(DeadLetterReason reason) {
@@ -364,7 +415,26 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		this.thread.shutdownNow();
 	}
 
-	private record Letter(Delivery delivery, Failure failure, AtomicBoolean ended) {
+	private record Letter(Delivery delivery, Failure failure, Destination destination, AtomicBoolean ended) {
+
+		/** The same record on another way, of which only one arrives. */
+		Letter to(Destination other, DeadLetterReason reason) {
+			return new Letter(this.delivery, new Failure(reason, this.failure.attempts(), this.failure.error()), other,
+					this.ended);
+		}
+
+	}
+
+	/** How much of a record and its failure a letter tells. */
+	private enum Form {
+
+		FULL(""), BRIEF(" without message and stack trace"), STUB(" without its value");
+
+		private final String text;
+
+		Form(String text) {
+			this.text = text;
+		}
 
 	}
 

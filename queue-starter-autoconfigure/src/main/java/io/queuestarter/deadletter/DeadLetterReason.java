@@ -19,6 +19,9 @@ public enum DeadLetterReason {
 	/** It held the watermark of its partition for too long. */
 	HOL_CANCEL,
 
+	/** It is too large for the retry topic it was to rest in. */
+	TOO_LARGE,
+
 	/** Key or value could not be deserialized. */
 	UNDECODABLE,
 

@@ -19,6 +19,8 @@ public final class Assignment {
 
 	private final TopicPartition partition;
 
+	private final Stage stage;
+
 	private final PartitionLedger<Delivery> ledger;
 
 	private final long begunBefore;
@@ -39,6 +41,7 @@ public final class Assignment {
 	/**
 	 * Creates an assignment.
 	 * @param partition the partition
+	 * @param stage what its topic is for
 	 * @param ledger its ledger
 	 * @param begunBefore offset behind the highest record that a handler was called with
 	 * before
@@ -50,9 +53,10 @@ public final class Assignment {
 	 * @param headListener told by the thread that settles the record that holds the
 	 * watermark; must be quick
 	 */
-	public Assignment(TopicPartition partition, PartitionLedger<Delivery> ledger, long begunBefore, int leaderEpoch,
-			TaskQueue<Delivery> queue, ByteBudget common, ByteBudget own, Runnable headListener) {
+	public Assignment(TopicPartition partition, Stage stage, PartitionLedger<Delivery> ledger, long begunBefore,
+			int leaderEpoch, TaskQueue<Delivery> queue, ByteBudget common, ByteBudget own, Runnable headListener) {
 		this.partition = partition;
+		this.stage = stage;
 		this.ledger = ledger;
 		this.begunBefore = begunBefore;
 		this.leaderEpoch = leaderEpoch;
@@ -118,6 +122,14 @@ public final class Assignment {
 	 */
 	public TopicPartition partition() {
 		return this.partition;
+	}
+
+	/**
+	 * What the partition's topic is for.
+	 * @return the stage
+	 */
+	public Stage stage() {
+		return this.stage;
 	}
 
 	/**

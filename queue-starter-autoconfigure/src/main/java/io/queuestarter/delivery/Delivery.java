@@ -28,6 +28,8 @@ public final class Delivery {
 
 	private final long admittedNanos;
 
+	private final History history;
+
 	/** Set once by the consumer thread, before the delivery is handed over. */
 	long sequence;
 
@@ -70,6 +72,8 @@ public final class Delivery {
 		this.offset = record.offset();
 		this.size = size;
 		this.admittedNanos = admittedNanos;
+		this.history = History.of(assignment.stage(), record);
+		this.timeouts = this.history.timeouts();
 	}
 
 	/**
@@ -84,19 +88,28 @@ public final class Delivery {
 	public @Nullable Attempt start(Answers answers, int slot, TimeSource time, AttemptTimeout timeout,
 			Circuit circuit) {
 		Attempt before = this.attempt;
-		int number = (before != null) ? before.attempt() + 1 : 1;
+		int number = (before != null) ? before.attempt() + 1 : this.history.attempts() + 1;
 		ConsumerRecord<byte[], byte[]> current = this.record;
 		if (current == null) {
 			return null;
 		}
 		Attempt next = new Attempt(this, current, number, answers, slot, time, timeout.nanosAfter(this.timeouts),
-				circuit, (this.failures > 0) ? OptionalLong.of(this.lastFailureNanos) : OptionalLong.empty());
+				circuit, failedBefore(time));
 		this.attempt = next;
 		if (!STATE.compareAndSet(this, DeliveryState.QUEUED, DeliveryState.IN_FLIGHT)) {
 			this.attempt = null;
 			return null;
 		}
 		return next;
+	}
+
+	/** A record that comes from a retry topic failed before it was written there. */
+	private OptionalLong failedBefore(TimeSource time) {
+		if (this.failures > 0) {
+			return OptionalLong.of(this.lastFailureNanos);
+		}
+		return (this.history.attempts() > 0)
+				? OptionalLong.of(time.nanoTime() - this.assignment.stage().delay().toNanos()) : OptionalLong.empty();
 	}
 
 	/**
@@ -234,6 +247,31 @@ public final class Delivery {
 	 */
 	public Assignment assignment() {
 		return this.assignment;
+	}
+
+	/**
+	 * What the record went through before it was read from its topic.
+	 * @return its history
+	 */
+	public History history() {
+		return this.history;
+	}
+
+	/**
+	 * Number of an attempt among those made here.
+	 * @param attempt an attempt for this record
+	 * @return the number, from 1
+	 */
+	public int attemptHere(Attempt attempt) {
+		return attempt.attempt() - this.history.attempts();
+	}
+
+	/**
+	 * Attempts that timed out, here and before.
+	 * @return the number
+	 */
+	public int timeouts() {
+		return this.timeouts;
 	}
 
 	/**

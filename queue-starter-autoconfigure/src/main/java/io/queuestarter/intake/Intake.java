@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.AckedSet;
@@ -33,6 +35,8 @@ import io.queuestarter.ledger.PartitionLedger;
 public final class Intake {
 
 	private final IntakeLimits limits;
+
+	private final Function<String, Stage> stages;
 
 	private final Dispatcher<Delivery> dispatcher;
 
@@ -53,6 +57,7 @@ public final class Intake {
 	/**
 	 * Creates the intake of one consumer.
 	 * @param limits the bounds
+	 * @param stages tells what a topic is for
 	 * @param dispatcher where admitted records go
 	 * @param common bytes held by all consumers of the queue
 	 * @param counts counts for all consumers of the queue
@@ -60,9 +65,10 @@ public final class Intake {
 	 * @param roomListener told by any thread when a bound that may have paused a
 	 * partition has room again; must be quick
 	 */
-	public Intake(IntakeLimits limits, Dispatcher<Delivery> dispatcher, ByteBudget common, IntakeCounts counts,
-			TimeSource time, Runnable roomListener) {
+	public Intake(IntakeLimits limits, Function<String, Stage> stages, Dispatcher<Delivery> dispatcher,
+			ByteBudget common, IntakeCounts counts, TimeSource time, Runnable roomListener) {
 		this.limits = limits;
+		this.stages = stages;
 		this.dispatcher = dispatcher;
 		this.common = common;
 		this.counts = counts;
@@ -84,8 +90,8 @@ public final class Intake {
 
 	private PartitionIntake assign(TopicPartition partition, long watermark, AckedSet restored, int leaderEpoch) {
 		PartitionLedger<Delivery> ledger = new PartitionLedger<>(this.limits.window(), watermark, restored.settled());
-		Assignment assignment = new Assignment(partition, ledger, restored.begun(), leaderEpoch,
-				this.dispatcher.open(this.limits.partitionRecords() / 2), this.common,
+		Assignment assignment = new Assignment(partition, this.stages.apply(partition.topic()), ledger,
+				restored.begun(), leaderEpoch, this.dispatcher.open(this.limits.partitionRecords() / 2), this.common,
 				new ByteBudget(this.limits.partitionBytes(), this.roomListener), this.roomListener);
 		PartitionIntake intake = new PartitionIntake(assignment, this.counts);
 		this.partitions.put(partition, intake);
@@ -222,7 +228,7 @@ public final class Intake {
 			return false;
 		}
 		long before = partition.assignment().ledger().next();
-		List<Delivery> admitted = partition.admit(Math.min(share, room), this.time.nanoTime());
+		List<Delivery> admitted = partition.admit(Math.min(share, room), this.time);
 		this.dispatcher.submit(partition.assignment().queue(), admitted);
 		return partition.assignment().ledger().next() != before;
 	}
@@ -279,6 +285,40 @@ public final class Intake {
 	 */
 	public Collection<TopicPartition> partitions() {
 		return List.copyOf(this.partitions.keySet());
+	}
+
+	/**
+	 * Time until a record that rests is to be handled.
+	 * @return the nanoseconds, {@link Long#MAX_VALUE} if none rests
+	 */
+	public long nanosUntilDue() {
+		long nowNanos = this.time.nanoTime();
+		return this.partitions.values()
+			.stream()
+			.mapToLong((partition) -> partition.nanosUntilDue(nowNanos))
+			.min()
+			.orElse(Long.MAX_VALUE);
+	}
+
+	/**
+	 * Time until the next record of a partition is to be handled.
+	 * @param partition the partition
+	 * @return the nanoseconds, {@link Long#MAX_VALUE} if none of it rests
+	 */
+	public long nanosUntilDue(TopicPartition partition) {
+		PartitionIntake intake = this.partitions.get(partition);
+		return (intake != null) ? intake.nanosUntilDue(this.time.nanoTime()) : Long.MAX_VALUE;
+	}
+
+	/**
+	 * Whether a partition is paused that may go on at any moment, when others have ended.
+	 * @return {@code false} also if all that is paused waits for a record to become due
+	 */
+	public boolean isShortOfRoom() {
+		long nowNanos = this.time.nanoTime();
+		return this.partitions.values()
+			.stream()
+			.anyMatch((partition) -> partition.isPaused() && partition.nanosUntilDue(nowNanos) == Long.MAX_VALUE);
 	}
 
 	/**

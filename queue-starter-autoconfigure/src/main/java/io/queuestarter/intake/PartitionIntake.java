@@ -3,12 +3,14 @@ package io.queuestarter.intake;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.ledger.PartitionLedger;
 
 /**
@@ -30,6 +32,12 @@ final class PartitionIntake {
 	private long reached = -1;
 
 	private boolean paused;
+
+	/** Offset of the record that rests at the front, or rested last. */
+	private long resting = -1;
+
+	/** When it is due. */
+	private long dueNanos;
 
 	PartitionIntake(Assignment assignment, IntakeCounts counts) {
 		this.assignment = assignment;
@@ -111,13 +119,38 @@ final class PartitionIntake {
 	}
 
 	/**
+	 * A record of a retry topic rests from its timestamp on, but not longer than so from
+	 * when it came to the front: a timestamp of the future must not stop the partition.
+	 */
+	private boolean isResting(ConsumerRecord<byte[], byte[]> record, long nowNanos, TimeSource time) {
+		long delayMillis = this.assignment.stage().delay().toMillis();
+		if (delayMillis == 0) {
+			return false;
+		}
+		if (record.offset() != this.resting) {
+			long rested = Math.max(0, time.now().toEpochMilli() - Math.max(0, record.timestamp()));
+			this.resting = record.offset();
+			this.dueNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(Math.max(0, delayMillis - rested));
+		}
+		return this.dueNanos - nowNanos > 0;
+	}
+
+	/** Time until the record at the front is due, or MAX_VALUE if it does not rest. */
+	long nanosUntilDue(long nowNanos) {
+		ConsumerRecord<byte[], byte[]> front = this.pending.peek();
+		boolean rests = front != null && front.offset() == this.resting && this.dueNanos - nowNanos > 0;
+		return rests ? this.dueNanos - nowNanos : Long.MAX_VALUE;
+	}
+
+	/**
 	 * Admits pending records.
 	 * @param most largest number to admit
-	 * @param nowNanos the time
+	 * @param time where the time is read
 	 * @return deliveries to dispatch; records settled by an earlier owner are not among
 	 * them
 	 */
-	List<Delivery> admit(int most, long nowNanos) {
+	List<Delivery> admit(int most, TimeSource time) {
+		long nowNanos = time.nanoTime();
 		PartitionLedger<Delivery> ledger = this.assignment.ledger();
 		int redelivered = 0;
 		List<Delivery> admitted = new ArrayList<>(Math.min(most, this.pending.size()));
@@ -128,6 +161,9 @@ final class PartitionIntake {
 			this.assignment.polled(epoch);
 			if (ledger.isRestored(record.offset()) && isOfRestored(epoch)) {
 				ledger.appendSettled(record.offset());
+			}
+			else if (isResting(record, nowNanos, time)) {
+				break;
 			}
 			else {
 				redelivered += this.assignment.isBegunBefore(record.offset()) ? 1 : 0;

@@ -12,12 +12,14 @@ import io.queuestarter.QueueRejectException;
 import io.queuestarter.QueueRetryException;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.deadletter.DeadLetters;
+import io.queuestarter.deadletter.Destination;
 import io.queuestarter.deadletter.Failure;
 import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Attempt.Progress;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.handler.Failures;
@@ -38,7 +40,9 @@ public final class Settler implements Answers {
 
 	private final RetryRule rule;
 
-	private final @Nullable DeadLetters deadLetters;
+	private final Routes routes;
+
+	private final DeadLetters deadLetters;
 
 	private final Dispatcher<Delivery> dispatcher;
 
@@ -55,8 +59,9 @@ public final class Settler implements Answers {
 	/**
 	 * Creates a settler.
 	 * @param rule how often failed records are tried again
-	 * @param deadLetters where records go that are given up, or {@code null} to retry
-	 * them for ever
+	 * @param routes where records go that are not tried again here; one that has nowhere
+	 * to go is tried again for ever
+	 * @param deadLetters brings them there
 	 * @param dispatcher whose slots the attempts occupy
 	 * @param retries where records wait for their next attempt
 	 * @param overstays looks after handlers that ignore that they were cancelled
@@ -65,9 +70,10 @@ public final class Settler implements Answers {
 	 * @param fatal told when the process ran out of memory, or an answer could not be
 	 * carried out: nothing can be concluded about the record then
 	 */
-	public Settler(RetryRule rule, @Nullable DeadLetters deadLetters, Dispatcher<Delivery> dispatcher, Retries retries,
-			Overstays overstays, Outcomes outcomes, TimeSource time, Consumer<Throwable> fatal) {
+	public Settler(RetryRule rule, Routes routes, DeadLetters deadLetters, Dispatcher<Delivery> dispatcher,
+			Retries retries, Overstays overstays, Outcomes outcomes, TimeSource time, Consumer<Throwable> fatal) {
 		this.rule = rule;
+		this.routes = routes;
 		this.deadLetters = deadLetters;
 		this.dispatcher = dispatcher;
 		this.retries = retries;
@@ -113,7 +119,7 @@ public final class Settler implements Answers {
 			}
 			else {
 				Duration delay = (cause instanceof QueueRetryException retry) ? retry.getDelay()
-						: this.rule.backoff().after(attempt.attempt());
+						: this.rule.backoff().after(attempt.delivery().attemptHere(attempt));
 				failure(attempt, delay, Failures.isUndecodable(cause) ? DeadLetterReason.UNDECODABLE
 						: DeadLetterReason.RETRIES_EXHAUSTED, cause);
 			}
@@ -171,7 +177,8 @@ public final class Settler implements Answers {
 				if (conclude(attempt, () -> {
 					this.outcomes.timedOut();
 					boolean often = delivery.timedOut() >= this.rule.maxTimeouts();
-					fail(attempt, this.rule.backoff().after(attempt.attempt()), DeadLetterReason.TIMEOUT, cause, often);
+					fail(attempt, this.rule.backoff().after(attempt.delivery().attemptHere(attempt)),
+							DeadLetterReason.TIMEOUT, cause, often);
 				})) {
 					attempt.cancel();
 					this.overstays.add(attempt, nowNanos);
@@ -182,31 +189,32 @@ public final class Settler implements Answers {
 	}
 
 	/**
-	 * Ends a record that holds a watermark: it goes to the dead-letter topic, whatever
-	 * its handler does, unless its answer comes first.
+	 * Ends a record that holds a watermark: it goes to another topic, whatever its
+	 * handler does, unless its answer comes first.
 	 * @param delivery the delivery
 	 * @param cause why
-	 * @return {@code false} if it is settled, given up or let go already
+	 * @return {@code false} if it is settled, given up or let go already, or has nowhere
+	 * to go
 	 */
 	public boolean moveAside(Delivery delivery, Throwable cause) {
 		Attempt attempt = delivery.attempt();
 		int attempts = (attempt != null) ? attempt.attempt() : 0;
 		Failure failure = new Failure(DeadLetterReason.HOL_CANCEL, attempts, cause);
-		DeadLetters target = this.deadLetters;
-		if (target == null) {
+		Destination destination = this.routes.aside(delivery);
+		if (destination == null) {
 			return false;
 		}
 		if (delivery.move(DeliveryState.BACKOFF, DeliveryState.DEAD_LETTERING)
 				|| delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING)) {
 			delivery.cancelBackoff();
-			target.publish(delivery, failure);
+			this.deadLetters.publish(delivery, failure, destination);
 			this.outcomes.cancelled();
 			return true;
 		}
 		if (attempt == null || delivery.state() != DeliveryState.IN_FLIGHT || !conclude(attempt, () -> {
 			attempt.circuit().released();
 			if (delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
-				target.publish(delivery, failure);
+				this.deadLetters.publish(delivery, failure, destination);
 			}
 		})) {
 			return false;
@@ -221,7 +229,7 @@ public final class Settler implements Answers {
 	private void verdict(Attempt attempt, DeadLetterReason reason, Throwable cause) {
 		attempt.circuit().released();
 		attempt.delivery().failedWith(cause, this.time.nanoTime(), false);
-		park(attempt, reason, cause);
+		handOver(attempt, reason, cause, this.routes.deadLetter(attempt.delivery()));
 	}
 
 	private void failure(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause) {
@@ -238,7 +246,9 @@ public final class Settler implements Answers {
 		Delivery delivery = attempt.delivery();
 		Circuit circuit = attempt.circuit();
 		boolean wished = cause instanceof QueueRetryException;
-		if (!wished && (attempt.attempt() <= this.rule.maxAttempts() || circuit.isDoubtful())) {
+		int limit = attemptsOf(delivery);
+		int number = delivery.attemptHere(attempt);
+		if (!wished && (number <= limit || circuit.isDoubtful())) {
 			circuit.failed(attempt.startedNanos(), nowNanos, cause);
 		}
 		else {
@@ -246,13 +256,19 @@ public final class Settler implements Answers {
 		}
 		boolean again = delivery.firstFailureNanos() != 0;
 		delivery.failedWith(cause, nowNanos, !wished && again && circuit.answersSince(delivery.firstFailureNanos()));
-		if (this.deadLetters != null && (exhausted || attempt.attempt() >= this.rule.maxAttempts())
+		Destination destination = (exhausted || number >= limit) ? this.routes.afterAttempts(delivery) : null;
+		if (destination != null
 				&& circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos)) {
-			park(attempt, reason, cause);
+			handOver(attempt, reason, cause, destination);
 		}
 		else {
 			retry(attempt, delay, cause);
 		}
+	}
+
+	/** A record that rested in a retry topic has one attempt before it rests again. */
+	private int attemptsOf(Delivery delivery) {
+		return (delivery.assignment().stage().kind() == Stage.Kind.RETRY) ? 1 : this.rule.maxAttempts();
 	}
 
 	/** Carries out the first answer; a detached attempt's slot is free afterwards. */
@@ -288,12 +304,13 @@ public final class Settler implements Answers {
 		}
 	}
 
-	private void park(Attempt attempt, DeadLetterReason reason, Throwable cause) {
-		if (this.deadLetters == null) {
-			retry(attempt, this.rule.backoff().after(attempt.attempt()), cause);
+	private void handOver(Attempt attempt, DeadLetterReason reason, Throwable cause,
+			@Nullable Destination destination) {
+		if (destination == null) {
+			retry(attempt, this.rule.backoff().after(attempt.delivery().attemptHere(attempt)), cause);
 		}
 		else if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
-			this.deadLetters.publish(attempt.delivery(), new Failure(reason, attempt.attempt(), cause));
+			this.deadLetters.publish(attempt.delivery(), new Failure(reason, attempt.attempt(), cause), destination);
 		}
 	}
 

@@ -19,6 +19,7 @@ import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.Stage;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.ledger.PartitionLedger;
@@ -117,7 +118,7 @@ class CommitLogModelTests {
 					? new OffsetAndMetadata(this.random.nextInt(100), this.random.nextBoolean() ? "" : "hello") : null;
 			ByteBudget budget = new ByteBudget(1 << 20, () -> {
 			});
-			Assignment assignment = new Assignment(partition,
+			Assignment assignment = new Assignment(partition, Stage.source(partition.topic()),
 					new PartitionLedger<>(20, (committed != null) ? committed.offset() : -1, OffsetRanges.EMPTY), 0, -1,
 					this.dispatcher.open(0), budget, budget, () -> {
 					});

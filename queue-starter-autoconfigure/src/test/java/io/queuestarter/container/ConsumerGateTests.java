@@ -23,10 +23,12 @@ import io.queuestarter.container.QueueSettings.DeadLetterTopic;
 import io.queuestarter.container.QueueSettings.Retry;
 import io.queuestarter.container.QueueSettings.Timeouts;
 import io.queuestarter.container.QueueSettings.Workers;
+import io.queuestarter.deadletter.TooLarge;
 import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.outage.OutageSettings;
+import io.queuestarter.settle.Routes.Aside;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -203,9 +205,9 @@ class ConsumerGateTests {
 				new IntakeLimits(100, 100, 1 << 20, 100, 1 << 20),
 				new Timeouts(new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), 3, Duration.ZERO),
 				new OutageSettings(false, "gate", null, Duration.ofMinutes(5), 1, Duration.ZERO),
-				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10),
-				new Retry(3, Duration.ZERO, 1, Duration.ZERO), Duration.ofSeconds(1),
-				new DeadLetterTopic(false, "{topic}-dlq", false), Duration.ZERO, Map.of());
+				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10), Aside.DLQ,
+				new Retry(3, Duration.ZERO, 1, Duration.ZERO, List.of(), null), Duration.ofSeconds(1),
+				new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ZERO, Map.of());
 	}
 
 	/** Tells who listens to rebalances, and denies that a partition is assigned. */

@@ -91,8 +91,9 @@ final class SimulatedLog {
 
 	/** An operator decides where the group continues. */
 	void setCommitted(OffsetAndMetadata offset) {
+		boolean saysTheSame = this.committed != null && this.committed.metadata().equals(offset.metadata());
+		this.stale = (this.stale && saysTheSame) || offset.offset() > this.end;
 		this.committed = offset;
-		this.stale = offset.offset() > this.end;
 		giveUp(offset.offset());
 	}
 

@@ -18,10 +18,12 @@ import io.queuestarter.container.QueueSettings.DeadLetterTopic;
 import io.queuestarter.container.QueueSettings.Retry;
 import io.queuestarter.container.QueueSettings.Timeouts;
 import io.queuestarter.container.QueueSettings.Workers;
+import io.queuestarter.deadletter.TooLarge;
 import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.outage.OutageSettings;
+import io.queuestarter.settle.Routes.Aside;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.Records;
 
@@ -84,9 +86,11 @@ final class Simulation {
 				new Workers(false, oneOf(1, 3, 16), oneOf(0, 1, 4)), limits,
 				timeouts(Duration.ofMillis(oneOf(200, 5_000))),
 				new OutageSettings(false, "simulated", null, Duration.ofMinutes(5), 1, Duration.ZERO),
-				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10),
-				new Retry(3, Duration.ZERO, 1, Duration.ZERO), Duration.ofMillis(oneOf(10, 200, 1_000)),
-				new DeadLetterTopic(false, "{topic}-dlq", false), Duration.ofMillis(oneOf(0, 20, 500)), Map.of());
+				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10), Aside.DLQ,
+				new Retry(3, Duration.ZERO, 1, Duration.ZERO, List.of(), null),
+				Duration.ofMillis(oneOf(10, 200, 1_000)),
+				new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ofMillis(oneOf(0, 20, 500)),
+				Map.of());
 	}
 
 	private static Timeouts timeouts(Duration timeout) {

@@ -63,7 +63,8 @@ class DeadLetterPublisherTests {
 	private void publish(DeadLetterPublisher publisher) {
 		this.delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING);
 		publisher.publish(this.delivery,
-				new Failure(DeadLetterReason.NACK, 1, new IllegalStateException("of the handler")));
+				new Failure(DeadLetterReason.NACK, 1, new IllegalStateException("of the handler")),
+				new Destination(Destination.Kind.DEAD_LETTER, "orders-dlq", 0));
 		QueueApp.eventually().until(() -> publisher.failures() > 0);
 	}
 
@@ -82,8 +83,8 @@ class DeadLetterPublisherTests {
 			}
 			return null;
 		});
-		DeadLetterSettings settings = new DeadLetterSettings("orders", "group", "{topic}-dlq", Duration.ofMillis(10),
-				Duration.ofMillis(20));
+		DeadLetterSettings settings = new DeadLetterSettings("orders", "group", (delivery) -> null, TooLarge.HOLD,
+				Duration.ofMillis(10), Duration.ofMillis(20));
 		return new DeadLetterPublisher(settings, () -> producer, (source, topic) -> {
 		});
 	}

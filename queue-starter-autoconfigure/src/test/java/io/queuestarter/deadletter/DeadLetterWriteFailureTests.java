@@ -50,6 +50,12 @@ class DeadLetterWriteFailureTests {
 
 	private Duration firstPause = Duration.ofMillis(10);
 
+	private final Destination destination = new Destination(Destination.Kind.DEAD_LETTER, "orders-dlq", 0);
+
+	private final @Nullable Destination fallback = null;
+
+	private final TooLarge onTooLarge = TooLarge.HOLD;
+
 	private Duration maxPause = Duration.ofMillis(20);
 
 	@Test
@@ -73,7 +79,7 @@ class DeadLetterWriteFailureTests {
 				throw new NoClassDefFoundError("org/example/Login");
 			}
 		})) {
-			publisher.prepare("orders");
+			publisher.prepare("orders", "orders-dlq", Duration.ZERO);
 
 			awaitSettled(publish(publisher, 0));
 			assertThat(output).contains("Records of queue 'orders' that fail will be held: "
@@ -274,7 +280,8 @@ class DeadLetterWriteFailureTests {
 	private Delivery publish(DeadLetterPublisher publisher, long offset) {
 		Delivery delivery = this.assignment.admit(Records.record(Records.partition(0), offset, 10), 0);
 		delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING);
-		publisher.publish(delivery, new Failure(DeadLetterReason.NACK, 1, new IllegalStateException("of the handler")));
+		publisher.publish(delivery, new Failure(DeadLetterReason.NACK, 1, new IllegalStateException("of the handler")),
+				this.destination);
 		return delivery;
 	}
 
@@ -324,7 +331,8 @@ class DeadLetterWriteFailureTests {
 	}
 
 	private DeadLetterSettings settings() {
-		return new DeadLetterSettings("orders", "group", "{topic}-dlq", this.firstPause, this.maxPause);
+		return new DeadLetterSettings("orders", "group", (delivery) -> this.fallback, this.onTooLarge, this.firstPause,
+				this.maxPause);
 	}
 
 	/** A producer that always fails, until it is renewed. */

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.function.Function;
 import java.util.stream.LongStream;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -21,6 +22,7 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.Stage;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
@@ -549,6 +551,8 @@ class IntakeTests {
 
 		private Dispatcher<Delivery> dispatcher = dispatcher();
 
+		private Function<String, Stage> stages = Stage::source;
+
 		private ByteBudget common = new ByteBudget(this.bytes, this::tell);
 
 		Fixture window(int value) {
@@ -581,7 +585,7 @@ class IntakeTests {
 		Intake intake() {
 			return new Intake(
 					new IntakeLimits(this.window, this.records, this.bytes, this.partitionRecords, this.partitionBytes),
-					this.dispatcher, this.common, this.counts, this.clock, this::tell);
+					this.stages, this.dispatcher, this.common, this.counts, this.clock, this::tell);
 		}
 
 		/** Starts the next record; its slot is free again at once. */

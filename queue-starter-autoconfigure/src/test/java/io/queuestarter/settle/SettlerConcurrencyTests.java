@@ -31,6 +31,7 @@ import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
+import io.queuestarter.retry.RetryTopics;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.ManualTimer;
 import io.queuestarter.testkit.Records;
@@ -70,7 +71,8 @@ class SettlerConcurrencyTests {
 				(delivery, slot) -> run(settler[0], delivery, slot), () -> {
 				});
 		settler[0] = new Settler(new RetryRule(1, 1, new Backoff(Duration.ofDays(1), 1, Duration.ofDays(1), () -> 1)),
-				(delivery, failure) -> this.parked.incrementAndGet(), dispatcher,
+				new Routes(new RetryTopics(List.of(), null, List.of()), "{topic}-dlq", Routes.Aside.DLQ),
+				(delivery, failure, destination) -> this.parked.incrementAndGet(), dispatcher,
 				new Retries(this.timer, dispatcher, 1), new Overstays(dispatcher, Duration.ofDays(1), 1), this.outcomes,
 				this.clock, (error) -> {
 				});

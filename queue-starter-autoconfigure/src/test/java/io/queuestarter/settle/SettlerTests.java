@@ -36,6 +36,8 @@ import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
+import io.queuestarter.retry.RetryTier;
+import io.queuestarter.retry.RetryTopics;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.ManualTimer;
 import io.queuestarter.testkit.Records;
@@ -60,6 +62,10 @@ class SettlerTests {
 
 	private final List<Failure> parked = new ArrayList<>();
 
+	private final List<RetryTier> tiers = new ArrayList<>();
+
+	private Routes.Aside aside = Routes.Aside.DLQ;
+
 	private final List<Attempt> attempts = new ArrayList<>();
 
 	private final Dispatcher<Delivery> dispatcher = new Dispatcher<>(2, 0, Runnable::run, this::run, () -> {
@@ -67,7 +73,7 @@ class SettlerTests {
 
 	private final Assignment assignment = Records.assignment(this.dispatcher);
 
-	private Settler settler = settler((delivery, failure) -> this.parked.add(failure));
+	private Settler settler = settler((delivery, failure, destination) -> this.parked.add(failure));
 
 	private Handler handler = (attempt) -> {
 	};
@@ -225,7 +231,7 @@ class SettlerTests {
 
 	@Test
 	void errorOfTheEngineStopsTheQueueAndStrandsNoRecord() {
-		this.settler = settler((delivery, failure) -> {
+		this.settler = settler((delivery, failure, destination) -> {
 			throw new NoClassDefFoundError("snappy");
 		});
 		this.handler = (attempt) -> {
@@ -531,9 +537,14 @@ class SettlerTests {
 
 	private Settler settler(@Nullable DeadLetters deadLetters) {
 		Backoff backoff = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(1), () -> 1);
-		return new Settler(new RetryRule(3, 3, backoff), deadLetters, this.dispatcher,
-				new Retries(this.timer, this.dispatcher, 1), new Overstays(this.dispatcher, Duration.ofSeconds(5), 1),
-				this.outcomes, this.clock, this.outOfMemory::set);
+		Routes routes = new Routes(new RetryTopics(this.tiers, "{topic}-park", List.of("orders")),
+				(deadLetters != null) ? "{topic}-dlq" : null, this.aside);
+		return new Settler(new RetryRule(3, 3, backoff), routes,
+				(deadLetters != null) ? deadLetters : (delivery, failure, destination) -> {
+					throw new IllegalStateException("Nowhere to go");
+				}, this.dispatcher, new Retries(this.timer, this.dispatcher, 1),
+				new Overstays(this.dispatcher, Duration.ofSeconds(5), 1), this.outcomes, this.clock,
+				this.outOfMemory::set);
 	}
 
 	private interface Handler {

@@ -18,6 +18,7 @@ import org.apache.kafka.common.record.TimestampType;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.Stage;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.ledger.PartitionLedger;
@@ -96,8 +97,9 @@ public final class Records {
 			ByteBudget common, Runnable headListener) {
 		ByteBudget own = new ByteBudget(1 << 20, () -> {
 		});
-		return new Assignment(partition(0), new PartitionLedger<>(10_000, watermark, restored), 0, -1,
-				dispatcher.open(0), common, own, headListener);
+		return new Assignment(partition(0), Stage.source(partition(0).topic()),
+				new PartitionLedger<>(10_000, watermark, restored), 0, -1, dispatcher.open(0), common, own,
+				headListener);
 	}
 
 }

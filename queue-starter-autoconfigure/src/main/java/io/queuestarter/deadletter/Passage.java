@@ -1,0 +1,17 @@
+package io.queuestarter.deadletter;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+
+/**
+ * What the record that takes the place of another tells of it.
+ *
+ * @param record the record
+ * @param isFromOwnTopic whether the queue wrote the topic that the record was read from
+ * @param failure why it goes
+ * @param timeouts attempts that timed out
+ * @param retries times that it rested, the next one included
+ */
+record Passage(ConsumerRecord<byte[], byte[]> record, boolean isFromOwnTopic, Failure failure, int timeouts,
+		int retries) {
+
+}
