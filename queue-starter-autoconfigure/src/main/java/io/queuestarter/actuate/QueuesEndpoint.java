@@ -1,6 +1,7 @@
 package io.queuestarter.actuate;
 
 import java.lang.management.ManagementFactory;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -139,8 +140,9 @@ public class QueuesEndpoint {
 	 *
 	 * @param topic its topic
 	 * @param partition its number
-	 * @param state {@code RUNNING}, or {@code PAUSED} while its bounds keep it from being
-	 * fetched
+	 * @param state {@code RUNNING}, {@code PAUSED} while its bounds keep it from being
+	 * fetched, or {@code RESTING} while its next record is not due
+	 * @param restsUntil when that record is due, if one rests
 	 * @param committed offset last committed, -1 if not known
 	 * @param watermark lowest offset not settled
 	 * @param highestSeen highest offset admitted
@@ -150,18 +152,26 @@ public class QueuesEndpoint {
 	 * @param ledger the window
 	 * @param head the record that holds the watermark, if one does
 	 */
-	public record PartitionDetail(String topic, int partition, String state, long committed, long watermark,
-			long highestSeen, long end, long lag, int outstanding, LedgerDetail ledger, @Nullable HeadDetail head) {
+	public record PartitionDetail(String topic, int partition, String state, @Nullable Instant restsUntil,
+			long committed, long watermark, long highestSeen, long end, long lag, int outstanding, LedgerDetail ledger,
+			@Nullable HeadDetail head) {
 
 		static PartitionDetail of(PartitionView view) {
 			Head head = view.head();
-			return new PartitionDetail(view.partition().topic(), view.partition().partition(),
-					view.paused() ? "PAUSED" : "RUNNING", view.committed(), view.watermark(), view.next() - 1,
-					view.end(), view.lag(), view.outstanding(),
+			return new PartitionDetail(view.partition().topic(), view.partition().partition(), stateOf(view),
+					view.restsUntil(), view.committed(), view.watermark(), view.next() - 1, view.end(), view.lag(),
+					view.outstanding(),
 					new LedgerDetail(view.window(), view.tracked(), view.fill(), view.settled(),
 							view.commit().metadataLength(), view.commit().truncated()),
 					(head != null) ? new HeadDetail(head.offset(), head.age().toString(), head.state(), head.attempt(),
-							head.error()) : null);
+							head.error(), head.nextAttempt()) : null);
+		}
+
+		private static String stateOf(PartitionView view) {
+			if (view.restsUntil() != null) {
+				return "RESTING";
+			}
+			return view.paused() ? "PAUSED" : "RUNNING";
 		}
 
 	}
@@ -189,8 +199,10 @@ public class QueuesEndpoint {
 	 * @param state where it stands
 	 * @param attempt number of the attempt
 	 * @param error what the last attempt failed with, if one did
+	 * @param nextAttempt when its back-off ends, if it is in one
 	 */
-	public record HeadDetail(long offset, String age, String state, int attempt, @Nullable String error) {
+	public record HeadDetail(long offset, String age, String state, int attempt, @Nullable String error,
+			@Nullable Instant nextAttempt) {
 
 	}
 

@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
  * What an operator may know of a partition, as of one moment.
  *
  * @param partition topic and number
- * @param paused whether its bounds keep it from being fetched
+ * @param paused whether its bounds, or a record that rests, keep it from being fetched
+ * @param restsUntil when the next record of a retry topic is due, or {@code null} if none
+ * rests
  * @param commit what is committed
  * @param watermark lowest offset not settled
  * @param unmovedSince since when there has been something to do and the watermark has not
@@ -23,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * @param outstanding records admitted and not settled
  * @param head the record that holds the watermark, or {@code null} if none does
  */
-public record PartitionView(TopicPartition partition, boolean paused, Commit commit, long watermark,
-		Instant unmovedSince, long next, LogBounds log, int window, int tracked, int settled, int outstanding,
-		@Nullable Head head) {
+public record PartitionView(TopicPartition partition, boolean paused, @Nullable Instant restsUntil, Commit commit,
+		long watermark, Instant unmovedSince, long next, LogBounds log, int window, int tracked, int settled,
+		int outstanding, @Nullable Head head) {
 
 	/**
 	 * Offset last committed.
@@ -91,9 +93,10 @@ public record PartitionView(TopicPartition partition, boolean paused, Commit com
 	 * @param state where it stands
 	 * @param attempt number of the attempt, 0 before the first
 	 * @param error what the last attempt failed with, or {@code null}
+	 * @param nextAttempt when its back-off ends, or {@code null} if it is in none
 	 */
-	public record Head(long offset, Instant timestamp, Duration age, String state, int attempt,
-			@Nullable String error) {
+	public record Head(long offset, Instant timestamp, Duration age, String state, int attempt, @Nullable String error,
+			@Nullable Instant nextAttempt) {
 
 	}
 

@@ -23,6 +23,7 @@ import io.queuestarter.container.PartitionView.Head;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.ledger.PartitionLedger;
@@ -98,9 +99,9 @@ final class PartitionViews {
 		this.stands.put(assignment, stand);
 		Commit commit = new Commit(this.commits.committed(partition), this.commits.metadataLength(partition),
 				this.commits.isTruncated(partition), this.commits.failingSince());
-		return new PartitionView(partition, this.intake.isPaused(partition), commit, watermark, stand.since,
-				ledger.next(), log, ledger.window(), ledger.tracked(), ledger.settled(), assignment.outstanding(),
-				headOf(assignment));
+		return new PartitionView(partition, this.intake.isPaused(partition), restsUntil(partition), commit, watermark,
+				stand.since, ledger.next(), log, ledger.window(), ledger.tracked(), ledger.settled(),
+				assignment.outstanding(), headOf(assignment));
 	}
 
 	private @Nullable Head headOf(Assignment assignment) {
@@ -113,7 +114,13 @@ final class PartitionViews {
 		long age = this.takenNanos - head.admittedNanos();
 		return new Head(head.offset(), Instant.ofEpochMilli(record.timestamp()),
 				Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(age)), head.state().name(),
-				(attempt != null) ? attempt.attempt() : 0, head.lastError());
+				(attempt != null) ? attempt.attempt() : 0, head.lastError(), (head.state() == DeliveryState.BACKOFF)
+						? this.time.now().plusNanos(head.waitsUntil() - this.takenNanos) : null);
+	}
+
+	private @Nullable Instant restsUntil(TopicPartition partition) {
+		long nanos = this.intake.nanosUntilDue(partition);
+		return (nanos != Long.MAX_VALUE) ? this.time.now().plusNanos(nanos) : null;
 	}
 
 	/** Of the consumer, which knows what it fetched, and the broker the later end. */

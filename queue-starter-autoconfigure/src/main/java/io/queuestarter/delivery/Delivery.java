@@ -66,6 +66,9 @@ public final class Delivery {
 	/** Volatile; set before each back-off. */
 	private volatile @Nullable Runnable letGoAction;
 
+	/** Volatile; end of the last back-off. */
+	private volatile long backoffEndNanos;
+
 	Delivery(Assignment assignment, ConsumerRecord<byte[], byte[]> record, int size, long admittedNanos) {
 		this.assignment = assignment;
 		this.record = record;
@@ -328,6 +331,23 @@ public final class Delivery {
 	 */
 	public long firstFailureNanos() {
 		return this.firstFailureNanos;
+	}
+
+	/**
+	 * Notes until when the record waits for its next attempt, before it begins to wait.
+	 * @param nanos the end, on the scale of {@link TimeSource#nanoTime()}
+	 */
+	public void waitsUntil(long nanos) {
+		this.backoffEndNanos = nanos;
+	}
+
+	/**
+	 * Until when the record waits for its next attempt, on the scale of
+	 * {@link TimeSource#nanoTime()}.
+	 * @return the nanoseconds; of use in state {@link DeliveryState#BACKOFF} only
+	 */
+	public long waitsUntil() {
+		return this.backoffEndNanos;
 	}
 
 	/**

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.Queues;
 import io.queuestarter.deadletter.DeadLetterReason;
+import io.queuestarter.deadletter.Destination.Kind;
 
 /**
  * Registers the meters of every queue. See {@link QueueMeter}; besides there is
@@ -65,6 +66,8 @@ public final class QueueMeters implements MeterBinder {
 		FunctionCounter.builder(RECORDS, queue, (current) -> current.outcomes().acknowledgedCount())
 			.tags("queue", queue.id(), "outcome", "acked", "reason", "none")
 			.register(registry);
+		handedOver(queue, Kind.RETRY, "retry_topic", registry);
+		handedOver(queue, Kind.PARK, "parked", registry);
 		for (DeadLetterReason reason : DeadLetterReason.values()) {
 			FunctionCounter.builder(RECORDS, queue, (current) -> current.deadLettered(reason))
 				.tags("queue", queue.id(), "outcome", "dlq", "reason", reason.tag())
@@ -76,6 +79,12 @@ public final class QueueMeters implements MeterBinder {
 				.tags("queue", queue.id(), "kind", kind.tag())
 				.register(registry);
 		}
+	}
+
+	private static void handedOver(Queue queue, Kind kind, String outcome, MeterRegistry registry) {
+		FunctionCounter.builder(RECORDS, queue, (current) -> current.redirected(kind))
+			.tags("queue", queue.id(), "outcome", outcome, "reason", "none")
+			.register(registry);
 	}
 
 	private long found(Queue queue, Finding.Kind kind) {

@@ -140,7 +140,7 @@ public final class Settler implements Answers {
 	@Override
 	public void refused(Delivery delivery, Circuit circuit) {
 		if (delivery.move(DeliveryState.QUEUED, DeliveryState.BACKOFF)) {
-			this.retries.schedule(delivery, this.rule.backoff().spread(circuit.pause()));
+			backOff(delivery, this.rule.backoff().spread(circuit.pause()));
 		}
 	}
 
@@ -152,7 +152,7 @@ public final class Settler implements Answers {
 		}
 		else if (delivery.move(DeliveryState.QUEUED, DeliveryState.BACKOFF)) {
 			LOGGER.warn("No attempt could be opened for {}; it is tried again", delivery, error);
-			this.retries.schedule(delivery, NOT_STARTED_PAUSE);
+			backOff(delivery, NOT_STARTED_PAUSE);
 		}
 	}
 
@@ -298,10 +298,15 @@ public final class Settler implements Answers {
 		Duration delay = (wanted.compareTo(MAX_DELAY) < 0) ? wanted : MAX_DELAY;
 		if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.BACKOFF)) {
 			this.outcomes.retried();
-			this.retries.schedule(attempt.delivery(), delay);
+			backOff(attempt.delivery(), delay);
 			// Not the exception itself: describing it is user code, which may throw.
 			LOGGER.debug("{} failed with {} and is tried again in {}", attempt, cause.getClass().getName(), delay);
 		}
+	}
+
+	private void backOff(Delivery delivery, Duration delay) {
+		delivery.waitsUntil(this.time.nanoTime() + delay.toNanos());
+		this.retries.schedule(delivery, delay);
 	}
 
 	private void handOver(Attempt attempt, DeadLetterReason reason, Throwable cause,

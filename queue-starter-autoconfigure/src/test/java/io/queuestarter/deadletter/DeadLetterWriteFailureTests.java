@@ -50,11 +50,11 @@ class DeadLetterWriteFailureTests {
 
 	private Duration firstPause = Duration.ofMillis(10);
 
-	private final Destination destination = new Destination(Destination.Kind.DEAD_LETTER, "orders-dlq", 0);
+	private Destination destination = new Destination(Destination.Kind.DEAD_LETTER, "orders-dlq", 0);
 
-	private final @Nullable Destination fallback = null;
+	private @Nullable Destination fallback;
 
-	private final TooLarge onTooLarge = TooLarge.HOLD;
+	private TooLarge onTooLarge = TooLarge.HOLD;
 
 	private Duration maxPause = Duration.ofMillis(20);
 
@@ -145,6 +145,52 @@ class DeadLetterWriteFailureTests {
 			awaitSettled(large);
 			assertThat(headers(this.sent.get(3))).contains(KafkaHeaders.DLT_EXCEPTION_STACKTRACE);
 			assertThat(publisher.problem()).isNull();
+		}
+	}
+
+	@Test
+	void D2_stubTakesThePlaceOfALetterThatIsTooLarge() {
+		this.onTooLarge = TooLarge.STUB;
+		try (DeadLetterPublisher publisher = publisher((call) -> (call <= 2) ? tooLarge() : null)) {
+			awaitSettled(publish(publisher, 0));
+
+			assertThat(this.sent).hasSize(3);
+			assertThat(this.sent.get(1).value()).isNotNull();
+			ProducerRecord<byte[], byte[]> stub = this.sent.get(2);
+			assertThat(stub.value()).isNull();
+			assertThat(headers(stub)).contains(KafkaHeaders.DLT_ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_OFFSET,
+					DeadLetterHeaders.REASON, DeadLetterHeaders.DROPPED_BYTES);
+			assertThat(publisher.problem()).isNull();
+		}
+	}
+
+	@Test
+	void D2_letterOfWhichTheStubIsTooLargeIsHeld() {
+		this.onTooLarge = TooLarge.STUB;
+		this.maxPause = Duration.ofSeconds(30);
+		try (DeadLetterPublisher publisher = publisher((call) -> tooLarge())) {
+			Delivery delivery = publish(publisher, 0);
+
+			QueueApp.eventually().until(() -> delivery.state() == DeliveryState.DEAD_LETTER_HELD);
+			assertThat(this.sent).hasSize(3);
+			assertThat(publisher.problem()).startsWith("1 record is too large");
+		}
+	}
+
+	@Test
+	void recordTooLargeForItsRetryTopicGoesToTheDeadLetterTopicWhole() {
+		this.fallback = this.destination;
+		this.destination = new Destination(Destination.Kind.RETRY, "orders-retry", 1);
+		this.onTooLarge = TooLarge.STUB;
+		try (DeadLetterPublisher publisher = publisher((call) -> (call <= 2) ? tooLarge() : null)) {
+			awaitSettled(publish(publisher, 0));
+
+			assertThat(this.sent).extracting(ProducerRecord::topic)
+				.containsExactly("orders-retry", "orders-retry", "orders-dlq");
+			assertThat(this.sent.get(2).value()).isNotNull();
+			assertThat(publisher.published(DeadLetterReason.TOO_LARGE)).isOne();
+			assertThat(publisher.redirected(Destination.Kind.RETRY)).isZero();
+			assertThat(publisher.waiting()).isZero();
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.stream.LongStream;
@@ -14,6 +15,8 @@ import java.util.stream.LongStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +47,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class IntakeTests {
 
 	private static final TopicPartition P0 = Records.partition(0);
+
+	private static final TopicPartition RETRY = new TopicPartition("orders-retry", 0);
 
 	private static final TopicPartition P1 = Records.partition(1);
 
@@ -199,6 +204,68 @@ class IntakeTests {
 		assertThat(fixture.handleAll(intake)).containsExactlyElementsOf(offsets(0, 1000));
 		assertThat(ledger(intake, P0).watermark()).isEqualTo(1000);
 		assertThat(intake.paused()).isEmpty();
+	}
+
+	@Test
+	void recordsOfARetryTopicRestFromTheirTimestampOnAndOthersGoOn() {
+		Fixture fixture = new Fixture().resting(RETRY, Duration.ofSeconds(10));
+		Intake intake = fixture.intake();
+		intake.begin(RETRY, 0, AckedSet.EMPTY, -1);
+		intake.begin(P1, 0, AckedSet.EMPTY, -1);
+		long now = fixture.clock.now().toEpochMilli();
+
+		poll(intake, List.of(at(RETRY, 0, now - 10_000), at(RETRY, 1, now - 9_999), at(RETRY, 2, now - 4_000)),
+				Records.range(P1, 0, 3));
+
+		assertThat(intake.paused()).containsExactly(RETRY);
+		assertThat(ledger(intake, RETRY).next()).isOne();
+		assertThat(ledger(intake, P1).next()).isEqualTo(3);
+		assertThat(intake.nanosUntilDue()).isEqualTo(Duration.ofMillis(1).toNanos());
+		assertThat(intake.isShortOfRoom()).as("nothing can make it go on but time").isFalse();
+		fixture.clock.advance(Duration.ofMillis(1).minusNanos(1));
+		intake.proceed();
+		assertThat(ledger(intake, RETRY).next()).isOne();
+		fixture.clock.advance(Duration.ofNanos(1));
+		intake.proceed();
+		assertThat(ledger(intake, RETRY).next()).isEqualTo(2);
+		assertThat(intake.nanosUntilDue(RETRY)).isEqualTo(Duration.ofMillis(5_999).toNanos());
+		fixture.clock.advance(Duration.ofMillis(5_999));
+		intake.proceed();
+		assertThat(ledger(intake, RETRY).next()).isEqualTo(3);
+		assertThat(intake.paused()).isEmpty();
+		assertThat(intake.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
+	void timestampOfTheFutureOrNoneDoesNotStopARetryTopic() {
+		Fixture fixture = new Fixture().resting(RETRY, Duration.ofSeconds(10));
+		Intake intake = fixture.intake();
+		intake.begin(RETRY, 0, AckedSet.EMPTY, -1);
+
+		poll(intake, List.of(at(RETRY, 0, -1), at(RETRY, 1, Long.MAX_VALUE)));
+
+		assertThat(ledger(intake, RETRY).next()).isOne();
+		fixture.clock.advance(Duration.ofSeconds(10));
+		intake.proceed();
+		assertThat(ledger(intake, RETRY).next()).isEqualTo(2);
+	}
+
+	@Test
+	void recordSettledBeforeDoesNotRest() {
+		Fixture fixture = new Fixture().resting(RETRY, Duration.ofSeconds(10));
+		Intake intake = fixture.intake();
+		intake.begin(RETRY, 0, new AckedSet(ranges(1, 1), 2), -1);
+		long now = fixture.clock.now().toEpochMilli();
+
+		poll(intake, List.of(at(RETRY, 0, now - 10_000), at(RETRY, 1, now), at(RETRY, 2, now)));
+
+		assertThat(ledger(intake, RETRY).next()).isEqualTo(2);
+		assertThat(ledger(intake, RETRY).settled()).isOne();
+	}
+
+	private static ConsumerRecord<byte[], byte[]> at(TopicPartition partition, long offset, long timestamp) {
+		return new ConsumerRecord<>(partition.topic(), partition.partition(), offset, timestamp,
+				TimestampType.CREATE_TIME, -1, 10, null, new byte[10], new RecordHeaders(), Optional.empty());
 	}
 
 	@Test
@@ -554,6 +621,12 @@ class IntakeTests {
 		private Function<String, Stage> stages = Stage::source;
 
 		private ByteBudget common = new ByteBudget(this.bytes, this::tell);
+
+		Fixture resting(TopicPartition partition, Duration delay) {
+			this.stages = (topic) -> topic.equals(partition.topic()) ? new Stage("source", Stage.Kind.RETRY, delay)
+					: Stage.source(topic);
+			return this;
+		}
 
 		Fixture window(int value) {
 			this.window = value;

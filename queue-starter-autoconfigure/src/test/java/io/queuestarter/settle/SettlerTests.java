@@ -24,6 +24,8 @@ import io.queuestarter.QueueRejectException;
 import io.queuestarter.QueueRetryException;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.deadletter.DeadLetters;
+import io.queuestarter.deadletter.Destination;
+import io.queuestarter.deadletter.Destination.Kind;
 import io.queuestarter.deadletter.Failure;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
@@ -62,6 +64,8 @@ class SettlerTests {
 
 	private final List<Failure> parked = new ArrayList<>();
 
+	private final List<Destination> destinations = new ArrayList<>();
+
 	private final List<RetryTier> tiers = new ArrayList<>();
 
 	private Routes.Aside aside = Routes.Aside.DLQ;
@@ -73,7 +77,10 @@ class SettlerTests {
 
 	private final Assignment assignment = Records.assignment(this.dispatcher);
 
-	private Settler settler = settler((delivery, failure, destination) -> this.parked.add(failure));
+	private Settler settler = settler((delivery, failure, destination) -> {
+		this.parked.add(failure);
+		this.destinations.add(destination);
+	});
 
 	private Handler handler = (attempt) -> {
 	};
@@ -340,6 +347,52 @@ class SettlerTests {
 
 		assertThat(delivery.state()).isEqualTo(DeliveryState.IN_FLIGHT);
 		assertThat(this.outcomes.timedOutCount()).isZero();
+	}
+
+	@Test
+	void recordThatHasUsedUpItsAttemptsGoesToTheNextRetryTopic() {
+		this.tiers.add(new RetryTier("{topic}-retry", Duration.ofSeconds(30), 2));
+		this.settler = settler((delivery, failure, destination) -> this.destinations.add(destination));
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+
+		Delivery delivery = dispatch();
+		passTime(Duration.ofMillis(100));
+		passTime(Duration.ofMillis(200));
+
+		assertThat(this.attempts).hasSize(3);
+		assertThat(this.destinations).containsExactly(new Destination(Kind.RETRY, "orders-retry", 1));
+		assertThat(delivery.state()).isEqualTo(DeliveryState.DEAD_LETTERING);
+	}
+
+	@Test
+	void rejectedRecordDoesNotRest() {
+		this.tiers.add(new RetryTier("{topic}-retry", Duration.ofSeconds(30), 2));
+		this.settler = settler((delivery, failure, destination) -> this.destinations.add(destination));
+		this.handler = (attempt) -> attempt.reject("no");
+
+		dispatch();
+
+		assertThat(this.destinations).containsExactly(new Destination(Kind.DEAD_LETTER, "orders-dlq", 0));
+	}
+
+	@Test
+	void blockedHeadIsParkedFromBackOff() {
+		this.aside = Routes.Aside.PARK;
+		this.settler = settler((delivery, failure, destination) -> this.destinations.add(destination));
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		Delivery delivery = dispatch();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+
+		assertThat(this.settler.moveAside(delivery, new IllegalStateException("blocks"))).isTrue();
+
+		passTime(Duration.ofSeconds(1));
+		assertThat(this.attempts).hasSize(1);
+		assertThat(this.destinations).containsExactly(new Destination(Kind.PARK, "orders-park", 0));
+		assertThat(this.settler.moveAside(delivery, new IllegalStateException("blocks"))).isFalse();
 	}
 
 	@Test
