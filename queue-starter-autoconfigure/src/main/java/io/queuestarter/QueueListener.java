@@ -27,10 +27,10 @@ import org.springframework.kafka.annotation.KafkaListener;
  * start-up. Any exception is a failed attempt, also one of an {@link Error}'s kind; an
  * {@link OutOfMemoryError} stops the queue and leaves the record to be delivered again.
  * <p>
- * Every attribute is a string so that placeholders (<code>${...}</code>) and SpEL
- * (<code>#{...}</code>) work. The value of {@code kafka-queue.listeners.<id>} beats the
- * attribute, the attribute beats {@code kafka-queue.defaults}; an empty attribute says
- * nothing.
+ * Every attribute but the classes of exceptions is a string so that placeholders
+ * (<code>${...}</code>) and SpEL (<code>#{...}</code>) work. The value of
+ * {@code kafka-queue.listeners.<id>} beats the attribute, the attribute beats
+ * {@code kafka-queue.defaults}; an empty attribute says nothing.
  *
  * @since 0.1.0
  */
@@ -127,6 +127,27 @@ public @interface QueueListener {
 	 * @return a number from 1, 3 by default
 	 */
 	String maxAttempts() default "";
+
+	/**
+	 * Exceptions that are worth another attempt; a record that fails with any other is
+	 * dead-lettered at once, as by {@link #dlqFor()}. An exception counts as what it and
+	 * its causes are instances of. Timeouts are tried again whatever is said here, and so
+	 * are a {@link QueueRetryException} and a deserializer that lacks an answer.
+	 * Property: {@code retry.retry-for}.
+	 * @return the exceptions, none by default: all are tried again
+	 */
+	Class<? extends Throwable>[] retryFor() default {};
+
+	/**
+	 * Exceptions after which no attempt can succeed: a record that fails with one, or
+	 * with one among the causes, is dead-lettered after this attempt. That is the
+	 * developer's verdict, so it needs no sign that other records succeed, costs nothing
+	 * of the failure budget, and says nothing to the circuit breaker. If
+	 * {@link #retryFor()} matches, too, the type that is closer to the class of the
+	 * exception decides; of two equally close ones this. Property: {@code retry.dlq-for}.
+	 * @return the exceptions, none by default
+	 */
+	Class<? extends Throwable>[] dlqFor() default {};
 
 	/**
 	 * Dead-letter topic; <code>{topic}</code> stands for the topic the record came from.

@@ -49,21 +49,22 @@ class ArchitectureTests {
 		Map.entry("", Set.of()),
 		Map.entry("ledger", Set.of()),
 		Map.entry("dispatch", Set.of("")),
-		Map.entry("outage", Set.of("")),
+		Map.entry("log", Set.of()),
+		Map.entry("outage", Set.of("", "log")),
 		Map.entry("delivery", Set.of("", "ledger", "dispatch", "outage")),
 		Map.entry("intake", Set.of("", "ledger", "delivery", "dispatch")),
 		Map.entry("handler", Set.of("", "delivery", "dispatch", "outage")),
 		Map.entry("retry", Set.of("", "delivery", "dispatch")),
-		Map.entry("deadletter", Set.of("", "delivery", "handler")),
-		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter", "outage")),
-		Map.entry("blockage", Set.of("", "ledger", "delivery", "outage", "settle")),
+		Map.entry("deadletter", Set.of("", "delivery", "handler", "log")),
+		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter", "outage", "log")),
+		Map.entry("blockage", Set.of("", "ledger", "delivery", "outage", "settle", "log")),
 		Map.entry("commit", Set.of("", "ledger", "delivery")),
 		Map.entry("container", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry", "deadletter",
-				"settle", "commit", "outage", "blockage")),
+				"settle", "commit", "outage", "blockage", "log")),
 		Map.entry("observe", Set.of("", "intake", "deadletter", "settle", "outage", "container")),
 		Map.entry("actuate", Set.of("", "deadletter", "settle", "outage", "container", "observe")),
 		Map.entry("autoconfigure", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry",
-				"deadletter", "settle", "commit", "outage", "blockage", "container", "observe", "actuate"))
+				"deadletter", "settle", "commit", "outage", "blockage", "log", "container", "observe", "actuate"))
 	// @formatter:on
 	);
 

@@ -16,6 +16,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.container.QueueState;
 import io.queuestarter.outage.CircuitState;
 import io.queuestarter.testkit.Broker;
 import io.queuestarter.testkit.DeadLetter;
@@ -110,6 +111,35 @@ class OutageTests {
 				.until(() -> app.queue("charges").partitions().stream().allMatch((view) -> view.tracked() == 0));
 			assertThat(DeadLetter.count(topic + "-dlq")).isOne();
 			assertThat(DeadLetter.awaitOne(topic).value()).isEqualTo("poison");
+		}
+	}
+
+	/*
+	 * A tenth of 3,000 records always fails, and a window holds 100, as with the settings
+	 * of production: poison must neither fill the window for good nor open the breaker.
+	 */
+	@Test
+	void X42_shareOfPoisonNeverStopsTheQueue() {
+		String topic = Broker.newTopic("share", 1);
+		for (int i = 0; i < 3_000; i++) {
+			send(topic, (i % 10 == 5) ? "poison" : "visa", i, 1);
+		}
+
+		try (QueueApp app = app(topic).with("kafka-queue.defaults.ledger.capacity", "100")
+			.with("kafka-queue.defaults.blocking.enabled", "true")
+			.start()) {
+			Downstream downstream = app.bean(Downstream.class);
+
+			QueueApp.eventually()
+				.atMost(Duration.ofSeconds(90))
+				.until(() -> downstream.handled.size() >= 2_700 && DeadLetter.count(topic + "-dlq") >= 300
+						|| trickle(topic));
+			QueueApp.eventually()
+				.until(() -> app.queue("charges").partitions().stream().allMatch((view) -> view.tracked() == 0));
+			assertThat(DeadLetter.await(topic, 300)).hasSize(300)
+				.allSatisfy((letter) -> assertThat(letter.value()).isEqualTo("poison"));
+			assertThat(circuit(app, "charges").state()).isEqualTo("CLOSED");
+			assertThat(app.queue("charges").state()).isEqualTo(QueueState.RUNNING);
 		}
 	}
 

@@ -1,18 +1,23 @@
 package io.queuestarter;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.kafka.support.Acknowledgment;
 import reactor.core.publisher.Mono;
 
+import io.queuestarter.container.PartitionView;
+import io.queuestarter.container.Queue;
 import io.queuestarter.testkit.Broker;
 import io.queuestarter.testkit.DeadLetter;
 import io.queuestarter.testkit.QueueApp;
@@ -103,6 +108,41 @@ class TimeoutTests {
 	}
 
 	/*
+	 * X45: one of a hundred is never acknowledged. The others are, the view tells what
+	 * holds the watermark and for how long, and after its timeouts it is out of the way.
+	 */
+	@Test
+	void X45_acknowledgmentThatNeverComesIsSeenAndTimesOut() {
+		String topic = Broker.newTopic("timeout-x45-ack", 1);
+		Broker.sendNumbers(topic, 1, 5);
+		Broker.send(topic, null, "lost");
+		Broker.sendNumbers(topic, 1, 94);
+
+		try (QueueApp app = QueueApp.of(NeverAcknowledging.class)
+			.with("topic", topic)
+			.with("kafka-queue.defaults.timeout.initial", "1s")
+			.with("kafka-queue.defaults.timeout.max", "1s")
+			.start()) {
+			Queue queue = app.queue("timeout");
+			QueueApp.eventually().until(() -> queue.outcomes().acknowledgedCount() == 99);
+			QueueApp.eventually().until(() -> queue.headAge().compareTo(Duration.ofMillis(100)) > 0);
+			assertThat(queue.partitions()).singleElement().extracting(PartitionView::head).satisfies((head) -> {
+				assertThat(head).isNotNull();
+				assertThat(head.offset()).isEqualTo(5);
+			});
+
+			DeadLetter letter = DeadLetter.awaitOne(topic);
+			awaitCommitted(topic, 100);
+			assertThat(letter.value()).isEqualTo("lost");
+			assertThat(letter.reason()).isEqualTo("timeout");
+			assertThat(queue.outcomes().timedOutCount()).isEqualTo(3);
+			assertThat(queue.outcomes().acknowledgedCount()).isEqualTo(99);
+			assertThat(queue.inFlight()).isZero();
+			QueueApp.eventually().until(() -> queue.headAge().isZero());
+		}
+	}
+
+	/*
 	 * Cancelling a result runs whatever the application hung on it. If that blocks or
 	 * throws, other attempts must time out all the same.
 	 */
@@ -163,6 +203,17 @@ class TimeoutTests {
 				catch (InterruptedException ex) {
 					// Deaf.
 				}
+			}
+		}
+
+	}
+
+	static class NeverAcknowledging {
+
+		@QueueListener(id = "timeout", topics = "${topic}", groupId = "timeouts")
+		void handle(String value, Acknowledgment acknowledgment) {
+			if (!value.equals("lost")) {
+				ForkJoinPool.commonPool().execute(acknowledgment::acknowledge);
 			}
 		}
 

@@ -45,7 +45,7 @@ public final class DeliveryRaces {
 
 	private static final Circuit CIRCUIT = new Circuits(
 			new OutageSettings(false, "races", null, Duration.ofMinutes(5), 1, Duration.ZERO),
-			CircuitBreakerRegistry.ofDefaults(), null, 0)
+			CircuitBreakerRegistry.ofDefaults(), null, () -> 0)
 		.of(null);
 
 	private static final Answers NO_ANSWERS = new NoAnswers();

@@ -69,7 +69,8 @@ public final class KafkaQueueAutoConfiguration {
 	@ConditionalOnMissingBean
 	QueueSettingsSource queueSettingsSource(KafkaQueueProperties properties, Environment environment,
 			ConfigurableListableBeanFactory beanFactory) {
-		return new QueueSettingsResolver(properties, environment, resolver(beanFactory));
+		return new QueueSettingsResolver(properties, environment, resolver(beanFactory),
+				beanFactory.getBeanClassLoader());
 	}
 
 	@Bean

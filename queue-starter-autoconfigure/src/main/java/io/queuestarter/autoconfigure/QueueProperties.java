@@ -107,8 +107,12 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * @param local Attempts in memory.
 	 * @param topics Topics in which failed records rest after that, before each further
 	 * attempt.
+	 * @param retryFor Names of exception classes that are tried again; all others are
+	 * dead-lettered at once. Empty to try all again.
+	 * @param dlqFor Names of exception classes that are dead-lettered at once.
 	 */
-	public record Retry(@Nullable Local local, @Nullable List<RetryTopic> topics) {
+	public record Retry(@Nullable Local local, @Nullable List<RetryTopic> topics, @Nullable List<String> retryFor,
+			@Nullable List<String> dlqFor) {
 
 	}
 

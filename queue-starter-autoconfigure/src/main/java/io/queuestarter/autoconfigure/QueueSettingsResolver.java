@@ -2,11 +2,13 @@ package io.queuestarter.autoconfigure;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -44,6 +46,7 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.outage.OutageSettings;
 import io.queuestarter.retry.RetryTier;
+import io.queuestarter.settle.ExceptionPolicy;
 import io.queuestarter.settle.Routes.Aside;
 
 /**
@@ -66,10 +69,14 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 
 	private final UnaryOperator<String> resolver;
 
-	QueueSettingsResolver(KafkaQueueProperties properties, Environment environment, UnaryOperator<String> resolver) {
+	private final @Nullable ClassLoader classLoader;
+
+	QueueSettingsResolver(KafkaQueueProperties properties, Environment environment, UnaryOperator<String> resolver,
+			@Nullable ClassLoader classLoader) {
 		this.properties = properties;
 		this.environment = environment;
 		this.resolver = resolver;
+		this.classLoader = classLoader;
 	}
 
 	@Override
@@ -88,7 +95,8 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 				"dlq or park while there are no retry.topics");
 		return new QueueSettings(definition.id(), group, ordering, workers(lookup, annotation), limits(lookup),
 				timeouts, outage(lookup, definition.id()), blocking(lookup, timeouts.attempt().initial()), aside, retry,
-				commitInterval(lookup), deadLetters(lookup, annotation), drainTimeout(lookup), lookup.origins());
+				exceptions(lookup, annotation), commitInterval(lookup), deadLetters(lookup, annotation),
+				drainTimeout(lookup), lookup.origins());
 	}
 
 	private static Workers workers(SettingLookup lookup, QueueListener annotation) {
@@ -221,6 +229,38 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 				"a topic name, in which {topic} may stand for the source topic and {id} for the queue, and not the "
 						+ "source itself");
 		return resolved;
+	}
+
+	private ExceptionPolicy exceptions(SettingLookup lookup, QueueListener annotation) {
+		return new ExceptionPolicy(
+				exceptions(lookup, "retry.retry-for", Retry::retryFor, "retryFor", annotation.retryFor()),
+				exceptions(lookup, "retry.dlq-for", Retry::dlqFor, "dlqFor", annotation.dlqFor()));
+	}
+
+	private List<Class<? extends Throwable>> exceptions(SettingLookup lookup, String key,
+			Function<Retry, @Nullable List<String>> getter, String attribute, Class<?>[] types) {
+		String text = Arrays.stream(types).map(Class::getName).collect(Collectors.joining(","));
+		List<String> names = lookup.find(key, in(QueueProperties::retry, getter),
+				new Attribute<>(attribute, text, (list) -> List.of(list.split(",")), "a list of exceptions"),
+				List.of());
+		List<Class<? extends Throwable>> found = new ArrayList<>();
+		for (String name : names) {
+			found.add(exception(lookup, key, name));
+		}
+		return found;
+	}
+
+	private Class<? extends Throwable> exception(SettingLookup lookup, String key, String name) {
+		Class<?> type;
+		try {
+			type = ClassUtils.forName(name, this.classLoader);
+		}
+		catch (ClassNotFoundException | LinkageError ex) {
+			throw lookup.refusal(key, "a list of exception classes, and there is no class '" + name + "'");
+		}
+		lookup.require(Throwable.class.isAssignableFrom(type), key,
+				"a list of exception classes, and '" + name + "' is no Throwable");
+		return type.asSubclass(Throwable.class);
 	}
 
 	private static Duration commitInterval(SettingLookup lookup) {

@@ -107,6 +107,10 @@ final class SettingLookup {
 	private String source(ConfigurationPropertyName name) {
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
 			ConfigurationProperty property = source.getConfigurationProperty(name);
+			if (property == null) {
+				// A list has an origin for each of its elements.
+				property = source.getConfigurationProperty(name.append("[0]"));
+			}
 			if (property != null) {
 				return name + ((property.getOrigin() != null) ? " (" + property.getOrigin() + ")" : "");
 			}
@@ -117,11 +121,16 @@ final class SettingLookup {
 	/** Fails unless a condition holds for the value of a key. */
 	void require(boolean condition, String key, String expected) {
 		if (!condition) {
-			Origin origin = this.origins.get(key);
-			throw new QueueConfigurationException("Queue '" + this.definition.id() + "': " + key + " is "
-					+ ((origin != null) ? origin.value() + ", set by " + origin.source() : "not set") + "; it must be "
-					+ expected + ".", "Set " + own(key) + " to a possible value.");
+			throw refusal(key, expected);
 		}
+	}
+
+	/** What says that the value of a key is impossible. */
+	QueueConfigurationException refusal(String key, String expected) {
+		Origin origin = this.origins.get(key);
+		return new QueueConfigurationException("Queue '" + this.definition.id() + "': " + key + " is "
+				+ ((origin != null) ? origin.value() + ", set by " + origin.source() : "not set") + "; it must be "
+				+ expected + ".", "Set " + own(key) + " to a possible value.");
 	}
 
 	/**

@@ -12,6 +12,7 @@ import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.ledger.PartitionLedger;
+import io.queuestarter.log.LogLimit;
 import io.queuestarter.settle.Settler;
 
 /**
@@ -33,17 +34,21 @@ public final class HeadRelief {
 
 	private final Settler settler;
 
+	private final LogLimit moves;
+
 	private long lookedNanos;
 
 	/**
 	 * Creates a relief.
 	 * @param rule when a partition counts as blocked
 	 * @param settler ends the records
+	 * @param moves tells of records moved aside
 	 * @param nowNanos the time
 	 */
-	public HeadRelief(BlockageRule rule, Settler settler, long nowNanos) {
+	public HeadRelief(BlockageRule rule, Settler settler, LogLimit moves, long nowNanos) {
 		this.rule = rule;
 		this.settler = settler;
+		this.moves = moves;
 		this.lookedNanos = nowNanos;
 	}
 
@@ -82,7 +87,8 @@ public final class HeadRelief {
 			moved += moveAside(holder, nowNanos) ? 1 : 0;
 		}
 		if (moved > 0) {
-			LOGGER.warn("{} of {} records that held '{}' at {} were moved aside to its dead-letter topic, {}", moved,
+			this.moves.warn(LOGGER,
+					"{} of {} records that held '{}' at {} were moved aside to its dead-letter topic, {}", moved,
 					holders.size(), assignment.partition(), ledger.watermark(),
 					blocked ? "its window was full of settled records"
 							: "they were older than " + this.rule.maxHeadAge());

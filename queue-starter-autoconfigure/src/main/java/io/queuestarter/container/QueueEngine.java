@@ -16,6 +16,7 @@ import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.IntakeCounts;
+import io.queuestarter.log.LogLimit;
 import io.queuestarter.outage.Circuits;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
@@ -67,6 +68,8 @@ final class QueueEngine {
 
 	private final Settler settler;
 
+	private final LogLimit moves;
+
 	/** Volatile; changed while the container starts. */
 	private volatile @Nullable ScheduledFuture<?> timeouts;
 
@@ -96,17 +99,20 @@ final class QueueEngine {
 				settings.deadLetters().enabled() ? settings.deadLetters().topic() : null, settings.aside());
 		this.deadLetters = runtime.deadLetters(settings, group, routes);
 		QueueSettings.Retry retry = settings.retry();
-		RetryRule rule = new RetryRule(retry.maxAttempts(), settings.timeouts().maxCount(),
-				new Backoff(retry.initialInterval(), retry.multiplier(), retry.maxInterval(),
-						() -> ThreadLocalRandom.current().nextDouble()));
-		this.overstays = new Overstays(this.dispatcher, settings.timeouts().grace(), settings.workers().maxLeaked());
+		RetryRule rule = new RetryRule(
+				retry.maxAttempts(), settings.timeouts().maxCount(), new Backoff(retry.initialInterval(),
+						retry.multiplier(), retry.maxInterval(), () -> ThreadLocalRandom.current().nextDouble()),
+				settings.exceptions());
+		this.overstays = new Overstays(this.dispatcher, settings.timeouts().grace(), settings.workers().maxLeaked(),
+				runtime.time());
 		this.settler = new Settler(rule, routes, this.deadLetters, this.dispatcher, this.retries, this.overstays,
 				this.outcomes, runtime.time(), fatal);
+		this.moves = new LogLimit(runtime.time()::nanoTime);
 	}
 
 	/** Moves aside what holds the partitions of one consumer. */
 	HeadRelief headRelief() {
-		return new HeadRelief(this.settings.blocking(), this.settler, this.runtime.time().nanoTime());
+		return new HeadRelief(this.settings.blocking(), this.settler, this.moves, this.runtime.time().nanoTime());
 	}
 
 	Overstays overstays() {

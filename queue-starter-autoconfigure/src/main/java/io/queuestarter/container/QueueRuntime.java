@@ -136,7 +136,7 @@ public final class QueueRuntime implements AutoCloseable {
 	Circuits circuits(QueueSettings settings) {
 		QueueCircuitKey key = this.circuitKey;
 		return new Circuits(settings.outage(), this.breakers,
-				(key != null) ? (record) -> key.keyOf(settings.id(), record) : null, this.time.nanoTime());
+				(key != null) ? (record) -> key.keyOf(settings.id(), record) : null, this.time::nanoTime);
 	}
 
 	WorkerThreads workers(QueueSettings settings) {
@@ -154,7 +154,7 @@ public final class QueueRuntime implements AutoCloseable {
 	DeadLetterPublisher deadLetters(QueueSettings settings, String group, Routes routes) {
 		return new DeadLetterPublisher(new DeadLetterSettings(settings.id(), group, routes::deadLetter,
 				settings.deadLetters().onTooLarge(), FIRST_PAUSE, MAX_PAUSE), new Producers(),
-				this.topics.apply(settings));
+				this.topics.apply(settings), this.time::nanoTime);
 	}
 
 	/**

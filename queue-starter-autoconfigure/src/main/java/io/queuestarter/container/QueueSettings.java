@@ -13,6 +13,7 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.outage.OutageSettings;
 import io.queuestarter.retry.RetryTier;
+import io.queuestarter.settle.ExceptionPolicy;
 import io.queuestarter.settle.Routes.Aside;
 
 /**
@@ -28,6 +29,7 @@ import io.queuestarter.settle.Routes.Aside;
  * @param blocking when records that hold a watermark are moved aside
  * @param aside where they are moved
  * @param retry how failed records are tried again
+ * @param exceptions which exceptions are worth another attempt
  * @param commitInterval time between commits
  * @param deadLetters where failed records go
  * @param drainTimeout longest wait for running records when partitions are given up
@@ -35,7 +37,8 @@ import io.queuestarter.settle.Routes.Aside;
  */
 public record QueueSettings(String id, @Nullable String group, Ordering ordering, Workers workers, IntakeLimits limits,
 		Timeouts timeouts, OutageSettings outage, BlockageRule blocking, Aside aside, Retry retry,
-		Duration commitInterval, DeadLetterTopic deadLetters, Duration drainTimeout, Map<String, Origin> origins) {
+		ExceptionPolicy exceptions, Duration commitInterval, DeadLetterTopic deadLetters, Duration drainTimeout,
+		Map<String, Origin> origins) {
 
 	/**
 	 * How records are run.

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -29,6 +30,7 @@ import org.slf4j.LoggerFactory;
 import io.queuestarter.QueueException;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.log.LogLimit;
 
 /**
  * Writes dead letters of one queue, and records that rest or are parked, through a
@@ -70,6 +72,8 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	private final LongAdder failures = new LongAdder();
 
+	private final LogLimit moved;
+
 	/**
 	 * Volatile; what the last write failed with, or null once one has succeeded since.
 	 * Says nothing of letters that are too large.
@@ -98,11 +102,14 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	 * @param settings the queue's settings
 	 * @param producers gives the producer; called on the publisher's thread
 	 * @param topics looks after the topics
+	 * @param nanoTime where the time is read
 	 */
-	public DeadLetterPublisher(DeadLetterSettings settings, DeadLetterProducers producers, DeadLetterTopics topics) {
+	public DeadLetterPublisher(DeadLetterSettings settings, DeadLetterProducers producers, DeadLetterTopics topics,
+			LongSupplier nanoTime) {
 		this.settings = settings;
 		this.producers = producers;
 		this.topics = topics;
+		this.moved = new LogLimit(nanoTime);
 		this.thread = new ScheduledThreadPoolExecutor(1, (task) -> {
 			Thread thread = new Thread(task, "queue-" + settings.listener() + "-dead-letters");
 			thread.setDaemon(true);
@@ -232,8 +239,8 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			count(letter.failure().reason()).increment();
 		}
 		settle(letter.delivery());
-		LOGGER.warn("{} moved to '{}' after {} attempts{}: {}, {}", letter.delivery(), letter.destination().topic(),
-				letter.failure().attempts(), form.text, letter.failure().reason().tag(),
+		this.moved.warn(LOGGER, "{} moved to '{}' after {} attempts{}: {}, {}", letter.delivery(),
+				letter.destination().topic(), letter.failure().attempts(), form.text, letter.failure().reason().tag(),
 				letter.failure().error().getClass().getName());
 	}
 

@@ -10,6 +10,9 @@ public enum DeadLetterReason {
 	/** The handler rejected it. */
 	NACK,
 
+	/** The developer said that no attempt can succeed after such an exception. */
+	NOT_RETRYABLE,
+
 	/** The last attempt allowed failed. */
 	RETRIES_EXHAUSTED,
 

@@ -65,6 +65,8 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	private final Circuit circuit;
 
+	private final boolean trial;
+
 	/** Any thread, by compare-and-set. */
 	private volatile Progress progress = Progress.OPEN;
 
@@ -100,6 +102,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		this.failedBeforeNanos = failedBefore.orElse(this.startedNanos);
 		this.deadlineNanos = this.startedNanos + timeoutNanos;
 		this.circuit = circuit;
+		this.trial = circuit.isDoubtful();
 	}
 
 	/**
@@ -291,6 +294,15 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	 */
 	public Circuit circuit() {
 		return this.circuit;
+	}
+
+	/**
+	 * Whether the attempt is one of those that find out whether what it depends on
+	 * answers again.
+	 * @return {@code true} if its failure says nothing of the record
+	 */
+	public boolean isTrial() {
+		return this.trial;
 	}
 
 	/**

@@ -56,6 +56,13 @@ public final class Delivery {
 
 	private int timeouts;
 
+	private int countedFailures;
+
+	private int countedTimeouts;
+
+	/** Openings of the breaker when the failures were counted. */
+	private int openings;
+
 	private long firstFailureNanos;
 
 	private long lastFailureNanos;
@@ -77,6 +84,7 @@ public final class Delivery {
 		this.admittedNanos = admittedNanos;
 		this.history = History.of(assignment.stage(), record);
 		this.timeouts = this.history.timeouts();
+		this.countedTimeouts = this.timeouts;
 	}
 
 	/**
@@ -95,6 +103,9 @@ public final class Delivery {
 		ConsumerRecord<byte[], byte[]> current = this.record;
 		if (current == null) {
 			return null;
+		}
+		if (before == null) {
+			this.openings = circuit.openings();
 		}
 		Attempt next = new Attempt(this, current, number, answers, slot, time, timeout.nanosAfter(this.timeouts),
 				circuit, failedBefore(time));
@@ -323,6 +334,38 @@ public final class Delivery {
 			this.firstFailureNanos = nowNanos;
 		}
 		this.lastFailureNanos = nowNanos;
+	}
+
+	/**
+	 * Counts a failure, unless it may be due to an outage. What was counted before an
+	 * outage is forgotten: its beginning was taken for the record's fault. To be called
+	 * by whoever concludes the attempt.
+	 * @param openings times that the breaker of what the record depends on has opened
+	 * @param inDoubt whether the attempt began or ended while it was not closed
+	 * @param timedOut whether the attempt failed by its deadline
+	 * @param maxFailures failures after which the record has used up its attempts
+	 * @param maxTimeouts the same for timeouts
+	 * @return whether it has used them up
+	 */
+	public boolean countFailure(int openings, boolean inDoubt, boolean timedOut, int maxFailures, int maxTimeouts) {
+		if (openings != this.openings) {
+			this.openings = openings;
+			this.countedFailures = 0;
+			this.countedTimeouts = 0;
+		}
+		if (!inDoubt) {
+			this.countedFailures++;
+			this.countedTimeouts += timedOut ? 1 : 0;
+		}
+		return this.countedFailures >= maxFailures || this.countedTimeouts >= maxTimeouts;
+	}
+
+	/**
+	 * Failures that count.
+	 * @return the number
+	 */
+	public int countedFailures() {
+		return this.countedFailures;
 	}
 
 	/**

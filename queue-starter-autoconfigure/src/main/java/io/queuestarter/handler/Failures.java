@@ -1,6 +1,8 @@
 package io.queuestarter.handler;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
@@ -38,6 +40,19 @@ public final class Failures {
 			current = cause;
 		}
 		return current;
+	}
+
+	/**
+	 * An exception and its causes.
+	 * @param error the exception
+	 * @return the exception and so many of its causes as are looked into, outermost first
+	 */
+	public static List<Throwable> chain(Throwable error) {
+		List<Throwable> chain = new ArrayList<>();
+		for (Throwable current = error; current != null && chain.size() < MAX_DEPTH; current = causeOf(current)) {
+			chain.add(current);
+		}
+		return chain;
 	}
 
 	/** Cause of an exception, whatever its class makes of the question. */

@@ -2,12 +2,15 @@ package io.queuestarter.outage;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import io.queuestarter.log.LogLimit;
 
 /**
  * One thing that handlers depend on, as the outcomes of their attempts show it: a circuit
@@ -36,15 +39,37 @@ public final class Circuit {
 
 	private final long patienceNanos;
 
+	private final LogLimit outcomeFaults;
+
+	/** Times that the breaker has opened. */
+	private final AtomicInteger openings = new AtomicInteger();
+
 	/** Start of the youngest attempt that succeeded. Written by any thread. */
 	private volatile long lastSuccessNanos;
 
-	Circuit(String name, @Nullable CircuitBreaker breaker, TokenWindow budget, long patienceNanos, long nowNanos) {
+	Circuit(String name, @Nullable CircuitBreaker breaker, TokenWindow budget, long patienceNanos, long nowNanos,
+			LogLimit outcomeFaults) {
 		this.name = name;
 		this.breaker = breaker;
 		this.budget = budget;
 		this.patienceNanos = patienceNanos;
+		this.outcomeFaults = outcomeFaults;
 		this.lastSuccessNanos = nowNanos - RESOLUTION_NANOS;
+		if (breaker != null) {
+			breaker.getEventPublisher().onStateTransition((event) -> {
+				if (isOpen()) {
+					this.openings.incrementAndGet();
+				}
+			});
+		}
+	}
+
+	/**
+	 * Times that the breaker has opened.
+	 * @return the number; another one than before tells that there was an outage since
+	 */
+	public int openings() {
+		return this.openings.get();
 	}
 
 	/**
@@ -90,9 +115,31 @@ public final class Circuit {
 		try {
 			outcome.run();
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
+			rethrowIfFatal(ex);
 			told.releasePermission();
-			LOGGER.warn("Circuit breaker '{}' could not take an outcome; the attempt does not count", this.name, ex);
+			this.outcomeFaults.warn(LOGGER,
+					"Circuit breaker '{}' could not take an outcome, the attempt does not count: {}", this.name,
+					describe(ex));
+		}
+	}
+
+	/** Without its message, which may tell what is in a record. */
+	static String describe(Throwable error) {
+		String name = error.getClass().getName();
+		try {
+			StackTraceElement[] trace = error.getStackTrace();
+			return (trace.length > 0) ? name + " at " + trace[0] : name;
+		}
+		catch (RuntimeException ex) {
+			return name;
+		}
+	}
+
+	/** Nothing can be concluded when the machine itself is out of order. */
+	static void rethrowIfFatal(Throwable error) {
+		if (error instanceof VirtualMachineError fatal && !(error instanceof StackOverflowError)) {
+			throw fatal;
 		}
 	}
 

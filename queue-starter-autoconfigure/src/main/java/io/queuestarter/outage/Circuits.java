@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
@@ -20,6 +21,8 @@ import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import io.queuestarter.log.LogLimit;
 
 /**
  * The circuits of one queue: one, or one for each key of its records.
@@ -61,19 +64,28 @@ public final class Circuits {
 
 	private final long startNanos;
 
+	private final LogLimit keyFaults;
+
+	private final LogLimit outcomeFaults;
+
+	private final LogLimit openings;
+
 	/**
 	 * Creates the circuits of a queue.
 	 * @param settings how outages are told from poison
 	 * @param registry where breakers are found and registered
 	 * @param key tells the circuit of a record, or {@code null} to go by the settings
-	 * @param nowNanos the time
+	 * @param nanoTime where the time is read
 	 */
 	public Circuits(OutageSettings settings, CircuitBreakerRegistry registry,
-			@Nullable Function<ConsumerRecord<byte[], byte[]>, @Nullable String> key, long nowNanos) {
+			@Nullable Function<ConsumerRecord<byte[], byte[]>, @Nullable String> key, LongSupplier nanoTime) {
 		this.settings = settings;
 		this.registry = registry;
 		this.key = (key != null) ? key : (settings.keyHeader() != null) ? header(settings.keyHeader()) : null;
-		this.startNanos = nowNanos;
+		this.startNanos = nanoTime.getAsLong();
+		this.keyFaults = new LogLimit(nanoTime);
+		this.outcomeFaults = new LogLimit(nanoTime);
+		this.openings = new LogLimit(nanoTime);
 		this.common = create(null);
 	}
 
@@ -89,7 +101,7 @@ public final class Circuits {
 		String name = (key != null) ? this.settings.instance() + "." + key : this.settings.instance();
 		TokenWindow budget = new TokenWindow(this.settings.window().toNanos(), this.settings.free(), this.startNanos);
 		return new Circuit(name, this.settings.breaker() ? breaker(name) : null, budget,
-				this.settings.patience().toNanos(), this.startNanos);
+				this.settings.patience().toNanos(), this.startNanos, this.outcomeFaults);
 	}
 
 	private CircuitBreaker breaker(String name) {
@@ -97,7 +109,8 @@ public final class Circuits {
 		breaker.getEventPublisher().onStateTransition((event) -> {
 			StateTransition transition = event.getStateTransition();
 			if (transition == StateTransition.CLOSED_TO_OPEN) {
-				LOGGER.warn("Circuit breaker '{}' opens: records that depend on it wait, none is given up", name);
+				this.openings.warn(LOGGER,
+						"Circuit breaker '{}' opens: records that depend on it wait, none is given up", name);
 			}
 			else if (transition.getToState() == State.CLOSED) {
 				LOGGER.info("Circuit breaker '{}' closes: records that depend on it are handled again", name);
@@ -116,33 +129,32 @@ public final class Circuits {
 	/**
 	 * The circuit of a record.
 	 * @param record the record, or {@code null} if it is gone
-	 * @return its circuit; the common one if it has no key
+	 * @return its circuit; the common one if it has no key, or none that can be told
 	 */
 	public Circuit of(@Nullable ConsumerRecord<byte[], byte[]> record) {
-		String name = (record != null) ? keyOf(record) : null;
-		if (name == null) {
+		if (record == null || this.key == null) {
 			return this.common;
 		}
+		try {
+			String name = this.key.apply(record);
+			return (name != null) ? keyed(name) : this.common;
+		}
+		catch (Throwable ex) {
+			// User code; in Kotlin it throws checked exceptions, too.
+			Circuit.rethrowIfFatal(ex);
+			this.keyFaults.warn(LOGGER, "Circuit breaker of {}-{}@{} could not be told, it depends on '{}': {}",
+					record.topic(), record.partition(), record.offset(), this.settings.instance(),
+					Circuit.describe(ex));
+			return this.common;
+		}
+	}
+
+	private Circuit keyed(String name) {
 		Circuit circuit = this.keyed.get(name);
 		if (circuit != null) {
 			return circuit;
 		}
 		return this.keyed.computeIfAbsent((this.keyed.size() < MAX_KEYS) ? name : OTHERS, this::create);
-	}
-
-	private @Nullable String keyOf(ConsumerRecord<byte[], byte[]> record) {
-		if (this.key == null) {
-			return null;
-		}
-		try {
-			return this.key.apply(record);
-		}
-		catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
-			// User code; a record without a key has the common circuit.
-			LOGGER.debug("Circuit key of {}-{}@{} could not be told", record.topic(), record.partition(),
-					record.offset(), ex);
-			return null;
-		}
 	}
 
 	/**

@@ -5,8 +5,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.log.LogLimit;
 
 /**
  * Handlers that run on although their attempt was cancelled: they ignore the interrupt.
@@ -14,6 +19,8 @@ import io.queuestarter.dispatch.Dispatcher;
  * are lost that way. <em>Thread-safe.</em>
  */
 public final class Overstays {
+
+	private static final Logger LOGGER = LoggerFactory.getLogger(Overstays.class);
 
 	private final Dispatcher<?> dispatcher;
 
@@ -27,16 +34,20 @@ public final class Overstays {
 
 	private final LongAdder total = new LongAdder();
 
+	private final LogLimit leaks;
+
 	/**
 	 * Creates an empty list.
 	 * @param dispatcher whose slots the attempts occupy
 	 * @param grace time that a handler may take to end when its attempt is cancelled
 	 * @param allowed threads that may run beyond the dispatcher's slots
+	 * @param time where the time is read
 	 */
-	public Overstays(Dispatcher<?> dispatcher, Duration grace, int allowed) {
+	public Overstays(Dispatcher<?> dispatcher, Duration grace, int allowed, TimeSource time) {
 		this.dispatcher = dispatcher;
 		this.graceNanos = grace.toNanos();
 		this.allowed = allowed;
+		this.leaks = new LogLimit(time::nanoTime);
 	}
 
 	/** An attempt was cancelled while its handler ran. */
@@ -56,9 +67,12 @@ public final class Overstays {
 			}
 			if (!attempt.isLeaked() && nowNanos - overstay.sinceNanos >= this.graceNanos
 					&& this.leaked.get() < this.allowed && attempt.leak()) {
-				this.leaked.incrementAndGet();
+				int lost = this.leaked.incrementAndGet();
 				this.total.increment();
 				this.dispatcher.release(attempt.slot());
+				this.leaks.warn(LOGGER,
+						"Handler of {} was cancelled and does not end; its place was given to another, {} of {} so far",
+						attempt, lost, this.allowed);
 			}
 			return false;
 		});

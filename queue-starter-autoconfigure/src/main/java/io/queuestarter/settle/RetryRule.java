@@ -8,7 +8,8 @@ import io.queuestarter.retry.Backoff;
  * @param maxAttempts attempts before a record is given up
  * @param maxTimeouts attempts that time out before a record is given up
  * @param backoff delay between attempts
+ * @param exceptions which exceptions are worth another attempt
  */
-public record RetryRule(int maxAttempts, int maxTimeouts, Backoff backoff) {
+public record RetryRule(int maxAttempts, int maxTimeouts, Backoff backoff, ExceptionPolicy exceptions) {
 
 }

@@ -23,6 +23,7 @@ import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.handler.Failures;
+import io.queuestarter.log.LogLimit;
 import io.queuestarter.outage.Circuit;
 import io.queuestarter.retry.Retries;
 
@@ -56,6 +57,10 @@ public final class Settler implements Answers {
 
 	private final Consumer<Throwable> fatal;
 
+	private final LogLimit timeouts;
+
+	private final LogLimit failedStarts;
+
 	/**
 	 * Creates a settler.
 	 * @param rule how often failed records are tried again
@@ -81,6 +86,8 @@ public final class Settler implements Answers {
 		this.outcomes = outcomes;
 		this.time = time;
 		this.fatal = fatal;
+		this.timeouts = new LogLimit(time::nanoTime);
+		this.failedStarts = new LogLimit(time::nanoTime);
 	}
 
 	@Override
@@ -117,6 +124,9 @@ public final class Settler implements Answers {
 			else if (!attempt.isCalled() && Failures.isUnprocessable(cause)) {
 				verdict(attempt, DeadLetterReason.UNPROCESSABLE, cause);
 			}
+			else if (isOfHandler(cause) && !this.rule.exceptions().isRetryable(cause)) {
+				verdict(attempt, DeadLetterReason.NOT_RETRYABLE, cause);
+			}
 			else {
 				Duration delay = (cause instanceof QueueRetryException retry) ? retry.getDelay()
 						: this.rule.backoff().after(attempt.delivery().attemptHere(attempt));
@@ -124,6 +134,13 @@ public final class Settler implements Answers {
 						: DeadLetterReason.RETRIES_EXHAUSTED, cause);
 			}
 		});
+	}
+
+	/**
+	 * Whether neither the handler nor its deserializer has said itself what is to come.
+	 */
+	private static boolean isOfHandler(Throwable cause) {
+		return !(cause instanceof QueueRetryException) && !Failures.isUndecodable(cause);
 	}
 
 	@Override
@@ -151,8 +168,8 @@ public final class Settler implements Answers {
 			this.fatal.accept(error);
 		}
 		else if (delivery.move(DeliveryState.QUEUED, DeliveryState.BACKOFF)) {
-			LOGGER.warn("No attempt could be opened for {}; it is tried again", delivery, error);
 			backOff(delivery, NOT_STARTED_PAUSE);
+			this.failedStarts.warn(LOGGER, "No attempt could be opened for {}; it is tried again", delivery, error);
 		}
 	}
 
@@ -176,12 +193,13 @@ public final class Settler implements Answers {
 				TimeoutException cause = new TimeoutException("No answer before " + attempt.deadline());
 				if (conclude(attempt, () -> {
 					this.outcomes.timedOut();
-					boolean often = delivery.timedOut() >= this.rule.maxTimeouts();
+					delivery.timedOut();
 					fail(attempt, this.rule.backoff().after(attempt.delivery().attemptHere(attempt)),
-							DeadLetterReason.TIMEOUT, cause, often);
+							DeadLetterReason.TIMEOUT, cause, true);
 				})) {
 					attempt.cancel();
 					this.overstays.add(attempt, nowNanos);
+					this.timeouts.warn(LOGGER, "{} timed out and was cancelled", attempt);
 				}
 			}
 		});
@@ -238,17 +256,20 @@ public final class Settler implements Answers {
 
 	/**
 	 * The record may be at fault, or what it depends on: as long as the latter is not
-	 * known to answer, the record is tried again. What fails for good must not open the
-	 * breaker alone, so each record counts for as many failures as it has attempts.
+	 * known to answer, the record is tried again, and what it failed in doubt does not
+	 * count. What fails for good must not open the breaker alone, so each record counts
+	 * for as many failures as it has attempts.
 	 */
-	private void fail(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause, boolean exhausted) {
+	private void fail(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause, boolean timedOut) {
 		long nowNanos = this.time.nanoTime();
 		Delivery delivery = attempt.delivery();
 		Circuit circuit = attempt.circuit();
 		boolean wished = cause instanceof QueueRetryException;
-		int limit = attemptsOf(delivery);
-		int number = delivery.attemptHere(attempt);
-		if (!wished && (number <= limit || circuit.isDoubtful())) {
+		// Before the breaker is told: this failure may close it, if it is the last trial.
+		boolean inDoubt = attempt.isTrial() || circuit.isDoubtful();
+		boolean exhausted = delivery.countFailure(circuit.openings(), inDoubt, timedOut, attemptsOf(delivery),
+				this.rule.maxTimeouts());
+		if (!wished && (inDoubt || delivery.countedFailures() <= attemptsOf(delivery))) {
 			circuit.failed(attempt.startedNanos(), nowNanos, cause);
 		}
 		else {
@@ -256,7 +277,7 @@ public final class Settler implements Answers {
 		}
 		boolean again = delivery.firstFailureNanos() != 0;
 		delivery.failedWith(cause, nowNanos, !wished && again && circuit.answersSince(delivery.firstFailureNanos()));
-		Destination destination = (exhausted || number >= limit) ? this.routes.afterAttempts(delivery) : null;
+		Destination destination = (exhausted && !inDoubt) ? this.routes.afterAttempts(delivery) : null;
 		if (destination != null
 				&& circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos)) {
 			handOver(attempt, reason, cause, destination);

@@ -1,5 +1,7 @@
 package io.queuestarter.autoconfigure;
 
+import java.io.FileNotFoundException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -21,7 +23,9 @@ import org.springframework.kafka.annotation.RetryableTopic;
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
 import io.queuestarter.container.QueueSettings;
+import io.queuestarter.container.QueueSettings.Origin;
 import io.queuestarter.container.Queues;
+import io.queuestarter.settle.ExceptionPolicy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -184,6 +188,58 @@ class QueueConfigurationTests {
 	}
 
 	@Test
+	void exceptionsOfTheAnnotationAreShownWithTheirOrigin() {
+		this.runner.withBean(Choosy.class).run((context) -> {
+			QueueSettings settings = context.getBean(Queues.class).find("choosy").orElseThrow().settings();
+
+			assertThat(settings.exceptions().retryFor()).containsExactly(IOException.class, Choosy.Busy.class);
+			assertThat(settings.exceptions().dlqFor()).containsExactly(FileNotFoundException.class);
+			assertThat(settings.origins().get("retry.dlq-for")).isEqualTo(
+					new Origin("[java.io.FileNotFoundException]", "'dlqFor' of @QueueListener on Choosy.handle"));
+		});
+	}
+
+	@Test
+	void exceptionsOfThePropertiesBeatTheAnnotation() {
+		this.runner.withBean(Choosy.class)
+			.withPropertyValues("kafka-queue.defaults.retry.retry-for=java.lang.Error",
+					"kafka-queue.listeners.choosy.retry.retry-for=",
+					"kafka-queue.listeners.choosy.retry.dlq-for[0]=java.lang.IllegalStateException",
+					"kafka-queue.listeners.choosy.retry.dlq-for[1]=" + Choosy.Busy.class.getName())
+			.run((context) -> {
+				QueueSettings settings = context.getBean(Queues.class).find("choosy").orElseThrow().settings();
+
+				assertThat(settings.exceptions().retryFor()).isEmpty();
+				assertThat(settings.exceptions().dlqFor()).containsExactly(IllegalStateException.class,
+						Choosy.Busy.class);
+				assertThat(source(settings, "retry.dlq-for"))
+					.startsWith("kafka-queue.listeners.choosy.retry.dlq-for (");
+			});
+		this.billing.withPropertyValues("kafka-queue.defaults.retry.dlq-for=java.lang.Error, java.io.IOException")
+			.run((context) -> assertThat(settings(context.getBean(Queues.class)).exceptions().dlqFor())
+				.containsExactly(Error.class, IOException.class));
+		this.billing.run((context) -> {
+			QueueSettings settings = settings(context.getBean(Queues.class));
+
+			assertThat(settings.exceptions()).isEqualTo(ExceptionPolicy.RETRY_ALL);
+			assertThat(source(settings, "retry.retry-for")).isEqualTo("built-in default");
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "retry.retry-for,com.acme.Missing,there is no class", "retry.dlq-for,java.lang.String,is no Throwable",
+			"retry.dlq-for,int,is no Throwable" })
+	void C4_whatIsNoExceptionIsRefusedWithPropertyValueAndOrigin(String key, String value, String expected) {
+		this.billing
+			.withPropertyValues("kafka-queue.listeners.billing." + key + "[0]=java.io.IOException",
+					"kafka-queue.listeners.billing." + key + "[1]=" + value)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Queue 'billing': " + key + " is [java.io.IOException, " + value + "], set by "
+						+ "kafka-queue.listeners.billing." + key + " (")
+				.hasMessageContaining(expected));
+	}
+
+	@Test
 	void C4_edgesAreHonoured() {
 		this.billing
 			.withPropertyValues("kafka-queue.listeners.billing.shutdown.drain-timeout=500ms",
@@ -318,6 +374,21 @@ class QueueConfigurationTests {
 		@QueueListener(id = "billing", topics = "trips", groupId = "billing-group", timeout = "20s", maxAttempts = "5",
 				autoStartup = "false")
 		void charge(String trip) {
+		}
+
+	}
+
+	static class Choosy {
+
+		@QueueListener(id = "choosy", topics = "choices", groupId = "choosy-group", autoStartup = "false",
+				retryFor = { IOException.class, Busy.class }, dlqFor = FileNotFoundException.class)
+		void handle(String value) {
+		}
+
+		static class Busy extends RuntimeException {
+
+			private static final long serialVersionUID = 1L;
+
 		}
 
 	}

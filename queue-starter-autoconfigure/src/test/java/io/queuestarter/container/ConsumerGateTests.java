@@ -28,6 +28,7 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.outage.OutageSettings;
+import io.queuestarter.settle.ExceptionPolicy;
 import io.queuestarter.settle.Routes.Aside;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -206,8 +207,9 @@ class ConsumerGateTests {
 				new Timeouts(new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), 3, Duration.ZERO),
 				new OutageSettings(false, "gate", null, Duration.ofMinutes(5), 1, Duration.ZERO),
 				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10), Aside.DLQ,
-				new Retry(3, Duration.ZERO, 1, Duration.ZERO, List.of(), null), Duration.ofSeconds(1),
-				new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ZERO, Map.of());
+				new Retry(3, Duration.ZERO, 1, Duration.ZERO, List.of(), null), ExceptionPolicy.RETRY_ALL,
+				Duration.ofSeconds(1), new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ZERO,
+				Map.of());
 	}
 
 	/** Tells who listens to rebalances, and denies that a partition is assigned. */

@@ -23,6 +23,7 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.outage.OutageSettings;
+import io.queuestarter.settle.ExceptionPolicy;
 import io.queuestarter.settle.Routes.Aside;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.Records;
@@ -87,7 +88,7 @@ final class Simulation {
 				timeouts(Duration.ofMillis(oneOf(200, 5_000))),
 				new OutageSettings(false, "simulated", null, Duration.ofMinutes(5), 1, Duration.ZERO),
 				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10), Aside.DLQ,
-				new Retry(3, Duration.ZERO, 1, Duration.ZERO, List.of(), null),
+				new Retry(3, Duration.ZERO, 1, Duration.ZERO, List.of(), null), ExceptionPolicy.RETRY_ALL,
 				Duration.ofMillis(oneOf(10, 200, 1_000)),
 				new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ofMillis(oneOf(0, 20, 500)),
 				Map.of());

@@ -86,7 +86,7 @@ class DeadLetterPublisherTests {
 		DeadLetterSettings settings = new DeadLetterSettings("orders", "group", (delivery) -> null, TooLarge.HOLD,
 				Duration.ofMillis(10), Duration.ofMillis(20));
 		return new DeadLetterPublisher(settings, () -> producer, (source, topic) -> {
-		});
+		}, System::nanoTime);
 	}
 
 }

@@ -248,7 +248,7 @@ class DeadLetterWriteFailureTests {
 	void letterIsWrittenByANewProducerIfTheOldOneIsOfNoUse() {
 		Producers producers = new Producers(new TimeoutException("Expiring 1 record"));
 		try (DeadLetterPublisher publisher = new DeadLetterPublisher(settings(), producers, (source, topic) -> {
-		})) {
+		}, System::nanoTime)) {
 			awaitSettled(publish(publisher, 0));
 
 			assertThat(producers.renewals).hasValue(1);
@@ -259,7 +259,7 @@ class DeadLetterWriteFailureTests {
 	void producerIsKeptWhileARightIsMissing() {
 		Producers producers = new Producers(new TopicAuthorizationException("orders-dlq"));
 		try (DeadLetterPublisher publisher = new DeadLetterPublisher(settings(), producers, (source, topic) -> {
-		})) {
+		}, System::nanoTime)) {
 			Delivery delivery = publish(publisher, 0);
 			QueueApp.eventually().until(() -> publisher.failures() > 2);
 
@@ -373,7 +373,7 @@ class DeadLetterWriteFailureTests {
 	}
 
 	private DeadLetterPublisher publisher(Producer<byte[], byte[]> producer, DeadLetterTopics topics) {
-		return new DeadLetterPublisher(settings(), () -> producer, topics);
+		return new DeadLetterPublisher(settings(), () -> producer, topics, System::nanoTime);
 	}
 
 	private DeadLetterSettings settings() {

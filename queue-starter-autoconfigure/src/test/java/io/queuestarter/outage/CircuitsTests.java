@@ -1,7 +1,9 @@
 package io.queuestarter.outage;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.IntStream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
@@ -144,13 +146,75 @@ class CircuitsTests {
 	void X50_keyThatCannotBeToldIsNoKey() {
 		Circuits circuits = new Circuits(settings(null, 1), this.registry, (record) -> {
 			throw new IllegalStateException("no key");
-		}, 0);
+		}, () -> 0);
 
 		assertThat(circuits.of(record("visa"))).isSameAs(circuits.of(null));
 	}
 
+	@Test
+	void X56_keyThatThrowsACheckedExceptionOrAnErrorIsNoKey() {
+		for (Throwable error : List.of(new IOException("no key"), new AssertionError(), new NoClassDefFoundError())) {
+			Circuits circuits = new Circuits(settings(null, 1), this.registry, (record) -> {
+				throw CircuitsTests.<RuntimeException>sneak(error);
+			}, () -> 0);
+
+			assertThat(circuits.of(record("visa"))).isSameAs(circuits.of(null));
+		}
+	}
+
+	@Test
+	void X56_registryThatThrowsOnANewBreakerLeavesTheCommonOne() {
+		Circuits circuits = circuits("provider");
+		this.registry.getEventPublisher().onEntryAdded((event) -> {
+			throw new IllegalStateException("no breaker");
+		});
+
+		assertThat(circuits.of(record("visa"))).isNotNull().extracting(Circuit::tryAcquire).isEqualTo(true);
+	}
+
+	@Test
+	void X56_permitIsGivenBackWhenAPredicateThrows() {
+		this.registry.circuitBreaker("orders",
+				CircuitBreakerConfig.custom().permittedNumberOfCallsInHalfOpenState(2).recordException((error) -> {
+					throw CircuitsTests.<RuntimeException>sneak(error);
+				}).build());
+		Circuit circuit = circuits(null).of(null);
+		this.registry.circuitBreaker("orders").transitionToOpenState();
+		this.registry.circuitBreaker("orders").transitionToHalfOpenState();
+
+		for (int round = 0; round < 100; round++) {
+			acquire(circuit, 2);
+			assertThat(circuit.tryAcquire()).isFalse();
+			circuit.failed(0, SECOND, DOWN);
+			circuit.failed(0, SECOND, new AssertionError("down"));
+		}
+	}
+
+	@Test
+	void X56_eventConsumerThatThrowsChangesNothing() {
+		this.registry.circuitBreaker("orders", CircuitBreakerConfig.custom().minimumNumberOfCalls(10).build())
+			.getEventPublisher()
+			.onEvent((event) -> {
+				throw CircuitsTests.<RuntimeException>sneak(new IOException("no event"));
+			});
+		Circuit circuit = circuits(null).of(null);
+
+		acquire(circuit, 10);
+		circuit.succeeded(SECOND, 2 * SECOND);
+		for (int failure = 0; failure < 9; failure++) {
+			circuit.failed(SECOND, 2 * SECOND, DOWN);
+		}
+
+		assertThat(circuit.isOpen()).isTrue();
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E extends Throwable> E sneak(Throwable error) throws E {
+		throw (E) error;
+	}
+
 	private Circuits circuits(@Nullable String header) {
-		return new Circuits(settings(header, 1), this.registry, null, 0);
+		return new Circuits(settings(header, 1), this.registry, null, () -> 0);
 	}
 
 	private static OutageSettings settings(@Nullable String header, int free) {

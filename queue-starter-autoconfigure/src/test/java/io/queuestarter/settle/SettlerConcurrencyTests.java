@@ -70,11 +70,13 @@ class SettlerConcurrencyTests {
 		Dispatcher<Delivery> dispatcher = new Dispatcher<>(1, 0, pool,
 				(delivery, slot) -> run(settler[0], delivery, slot), () -> {
 				});
-		settler[0] = new Settler(new RetryRule(1, 1, new Backoff(Duration.ofDays(1), 1, Duration.ofDays(1), () -> 1)),
+		settler[0] = new Settler(
+				new RetryRule(1, 1, new Backoff(Duration.ofDays(1), 1, Duration.ofDays(1), () -> 1),
+						ExceptionPolicy.RETRY_ALL),
 				new Routes(new RetryTopics(List.of(), null, List.of()), "{topic}-dlq", Routes.Aside.DLQ),
 				(delivery, failure, destination) -> this.parked.incrementAndGet(), dispatcher,
-				new Retries(this.timer, dispatcher, 1), new Overstays(dispatcher, Duration.ofDays(1), 1), this.outcomes,
-				this.clock, (error) -> {
+				new Retries(this.timer, dispatcher, 1), new Overstays(dispatcher, Duration.ofDays(1), 1, this.clock),
+				this.outcomes, this.clock, (error) -> {
 				});
 		List<Consumer<Attempt>> answers = List.of(Attempt::ack, (attempt) -> attempt.reject("no"),
 				(attempt) -> settler[0].failed(attempt, new IllegalStateException("down")),

@@ -9,6 +9,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
+import ch.qos.logback.classic.Level;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Deserializer;
@@ -36,10 +40,14 @@ import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
+import io.queuestarter.outage.Circuit;
+import io.queuestarter.outage.Circuits;
+import io.queuestarter.outage.OutageSettings;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
 import io.queuestarter.retry.RetryTier;
 import io.queuestarter.retry.RetryTopics;
+import io.queuestarter.testkit.LogLines;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.ManualTimer;
 import io.queuestarter.testkit.Records;
@@ -68,6 +76,8 @@ class SettlerTests {
 
 	private final List<RetryTier> tiers = new ArrayList<>();
 
+	private Circuits circuits = Trust.circuits();
+
 	private Routes.Aside aside = Routes.Aside.DLQ;
 
 	private final List<Attempt> attempts = new ArrayList<>();
@@ -76,6 +86,8 @@ class SettlerTests {
 	});
 
 	private final Assignment assignment = Records.assignment(this.dispatcher);
+
+	private ExceptionPolicy exceptions = ExceptionPolicy.RETRY_ALL;
 
 	private Settler settler = settler((delivery, failure, destination) -> {
 		this.parked.add(failure);
@@ -149,6 +161,85 @@ class SettlerTests {
 		dispatch();
 
 		assertThat(this.parked).containsExactly(new Failure(DeadLetterReason.NACK, 1, error));
+	}
+
+	@Test
+	void exceptionThatIsNotRetryableDeadLettersAtOnce() {
+		IllegalStateException error = new IllegalStateException("card expired");
+		refuse(IllegalStateException.class);
+		this.handler = (attempt) -> {
+			throw new ListenerExecutionFailedException("Spring's wrapping", error);
+		};
+
+		dispatch();
+
+		assertThat(this.parked).containsExactly(new Failure(DeadLetterReason.NOT_RETRYABLE, 1, error));
+		assertThat(this.outcomes.retriedCount()).isZero();
+	}
+
+	@Test
+	void laterAttemptThatEndsWithAnExceptionThatIsNotRetryableIsTheLast() {
+		refuse(IllegalStateException.class);
+		this.handler = (attempt) -> {
+			throw (attempt.attempt() == 1) ? new IOException("down") : new IllegalStateException("card expired");
+		};
+
+		dispatch();
+		passTime(Duration.ofMillis(100));
+
+		assertThat(this.parked).extracting(Failure::attempts).containsExactly(2);
+	}
+
+	@Test
+	void exceptionPolicyDoesNotOverrideWhatTheHandlerSays() {
+		refuse(Throwable.class);
+		this.handler = (attempt) -> {
+			switch (attempt.attempt()) {
+				case 1 -> throw new QueueRetryException(Duration.ofMinutes(1), new IOException("busy"));
+				case 2 -> attempt.retryAfter(Duration.ofMinutes(1));
+				default -> throw new QueueRejectException("no such order");
+			}
+		};
+
+		dispatch();
+		passTime(Duration.ofMinutes(1));
+		passTime(Duration.ofMinutes(1));
+
+		assertThat(this.parked).extracting(Failure::reason).containsExactly(DeadLetterReason.NACK);
+	}
+
+	@Test
+	void exceptionPolicyDoesNotConcernDeserializersAndTimeouts() {
+		refuse(Throwable.class);
+		this.values = (Deserializer<Object>) (topic, data) -> {
+			throw new IllegalStateException("no schema", new IOException("registry down"));
+		};
+		assertThat(dispatch().state()).isEqualTo(DeliveryState.BACKOFF);
+
+		this.values = new ByteArrayDeserializer();
+		this.handler = Attempt::awaitAnswer;
+		Delivery hanging = dispatch();
+		this.clock.advance(Duration.ofSeconds(30));
+		this.settler.timeOutOverdue();
+
+		assertThat(hanging.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(this.parked).isEmpty();
+	}
+
+	@Test
+	void withoutDeadLettersAnExceptionThatIsNotRetryableIsTriedAgain() {
+		this.exceptions = new ExceptionPolicy(List.of(), List.of(IllegalStateException.class));
+		this.settler = settler(null);
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("card expired");
+		};
+
+		assertThat(dispatch().state()).isEqualTo(DeliveryState.BACKOFF);
+	}
+
+	private void refuse(Class<? extends Throwable> type) {
+		this.exceptions = new ExceptionPolicy(List.of(), List.of(type));
+		this.settler = settler((delivery, failure, destination) -> this.parked.add(failure));
 	}
 
 	@Test
@@ -366,6 +457,63 @@ class SettlerTests {
 		assertThat(delivery.state()).isEqualTo(DeliveryState.DEAD_LETTERING);
 	}
 
+	/*
+	 * The record is the last of three trials: its failure closes the breaker, since the
+	 * others succeeded, and they are also the sign that others succeed.
+	 */
+	@Test
+	void trialThatClosesTheBreakerGivesNoRecordUp() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		Delivery delivery = dispatch();
+		passTime(Duration.ofMillis(100));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		Circuit circuit = this.circuits.of(null);
+		for (int trial = 0; trial < 2; trial++) {
+			assertThat(circuit.tryAcquire()).isTrue();
+			circuit.succeeded(this.clock.nanoTime() + 2_000_000, this.clock.nanoTime() + 2_000_000);
+		}
+		passTime(Duration.ofMillis(200));
+
+		assertThat(this.attempts).hasSize(3);
+		assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+		assertThat(this.parked).isEmpty();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+	}
+
+	@Test
+	void attemptsSpentInAnOutageDoNotCountAfterIt() {
+		CircuitBreaker breaker = guarded(Duration.ZERO);
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		dispatch();
+		passTime(Duration.ofMillis(100));
+		breaker.transitionToOpenState();
+		breaker.transitionToClosedState();
+
+		passTime(Duration.ofMillis(200));
+		passTime(Duration.ofMillis(400));
+		assertThat(this.attempts).hasSize(4);
+		assertThat(this.parked).isEmpty();
+		passTime(Duration.ofMillis(800));
+
+		assertThat(this.parked).singleElement().satisfies((failure) -> assertThat(failure.attempts()).isEqualTo(5));
+	}
+
+	private CircuitBreaker guarded(Duration patience) {
+		CircuitBreakerRegistry registry = CircuitBreakerRegistry
+			.of(CircuitBreakerConfig.custom().permittedNumberOfCallsInHalfOpenState(3).build());
+		registry.circuitBreaker("guarded");
+		this.circuits = new Circuits(
+				new OutageSettings(true, "guarded", null, Duration.ofMinutes(5), Integer.MAX_VALUE, patience), registry,
+				null, this.clock::nanoTime);
+		return registry.circuitBreaker("guarded");
+	}
+
 	@Test
 	void rejectedRecordDoesNotRest() {
 		this.tiers.add(new RetryTier("{topic}-retry", Duration.ofSeconds(30), 2));
@@ -409,6 +557,55 @@ class SettlerTests {
 		assertThat(this.attempts).hasSize(3);
 		assertThat(this.parked).extracting(Failure::reason).containsExactly(DeadLetterReason.TIMEOUT);
 		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@Test
+	void X57_timeoutsAreToldOnceInTenSeconds() {
+		this.handler = Attempt::awaitAnswer;
+		try (LogLines lines = LogLines.of(Settler.class.getName(), Level.DEBUG)) {
+			for (int record = 0; record < 3; record++) {
+				dispatch();
+				dispatch();
+				passTime(Duration.ofSeconds(30));
+				this.settler.timeOutOverdue();
+				this.assignment.ledger().forEachOutstanding(Delivery::letGo);
+			}
+
+			assertThat(lines.texts(Level.WARN)).hasSize(3);
+			assertThat(lines.texts(Level.WARN).get(0)).endsWith("attempt 1 timed out and was cancelled");
+			assertThat(lines.texts(Level.WARN).get(1))
+				.endsWith("timed out and was cancelled, and 1 more since the last such line");
+			assertThat(lines.stacks(Level.WARN)).isZero();
+		}
+	}
+
+	@Test
+	void X57_startsThatFailAreToldOnceInTenSecondsAndTriedAgain() {
+		try (LogLines lines = LogLines.of(Settler.class.getName(), Level.WARN)) {
+			for (int record = 0; record < 100; record++) {
+				this.settler.notStarted(admit(), new IllegalStateException("breaker"));
+			}
+
+			assertThat(lines.texts(Level.WARN)).hasSize(1);
+			assertThat(this.timer.delaysNanos()).hasSize(100);
+		}
+	}
+
+	@Test
+	void X57_handlersThatDoNotEndAreTold() {
+		Overstays overstays = new Overstays(this.dispatcher, Duration.ofSeconds(5), 1, this.clock);
+		this.handler = (attempt) -> {
+			overstays.add(attempt, this.clock.nanoTime());
+			this.clock.advance(Duration.ofSeconds(5));
+			overstays.look(this.clock.nanoTime());
+		};
+		try (LogLines lines = LogLines.of(Overstays.class.getName(), Level.WARN)) {
+			dispatch();
+
+			assertThat(lines.texts(Level.WARN)).singleElement()
+				.asString()
+				.endsWith("attempt 1 was cancelled and does not end; its place was given to another, 1 of 1 so far");
+		}
 	}
 
 	@Test
@@ -570,7 +767,7 @@ class SettlerTests {
 			this.attempts.add(attempt);
 			call(attempt);
 		}, new MockConsumer<>("earliest"), "group", this.settler, this.clock,
-				new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), Trust.circuits())
+				new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), this.circuits)
 			.run(delivery, slot);
 	}
 
@@ -592,11 +789,11 @@ class SettlerTests {
 		Backoff backoff = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(1), () -> 1);
 		Routes routes = new Routes(new RetryTopics(this.tiers, "{topic}-park", List.of("orders")),
 				(deadLetters != null) ? "{topic}-dlq" : null, this.aside);
-		return new Settler(new RetryRule(3, 3, backoff), routes,
+		return new Settler(new RetryRule(3, 3, backoff, this.exceptions), routes,
 				(deadLetters != null) ? deadLetters : (delivery, failure, destination) -> {
 					throw new IllegalStateException("Nowhere to go");
 				}, this.dispatcher, new Retries(this.timer, this.dispatcher, 1),
-				new Overstays(this.dispatcher, Duration.ofSeconds(5), 1), this.outcomes, this.clock,
+				new Overstays(this.dispatcher, Duration.ofSeconds(5), 1, this.clock), this.outcomes, this.clock,
 				this.outOfMemory::set);
 	}
 

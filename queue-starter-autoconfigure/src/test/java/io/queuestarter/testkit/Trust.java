@@ -20,7 +20,7 @@ public final class Trust {
 	public static Circuits circuits() {
 		return new Circuits(
 				new OutageSettings(false, "trust", null, Duration.ofMinutes(5), Integer.MAX_VALUE, Duration.ZERO),
-				CircuitBreakerRegistry.ofDefaults(), null, 0);
+				CircuitBreakerRegistry.ofDefaults(), null, () -> 0);
 	}
 
 	/** One circuit. */
