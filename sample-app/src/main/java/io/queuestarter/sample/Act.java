@@ -31,7 +31,7 @@ final class Act {
 	/** Plays the act; the listener and its traffic go on. */
 	Result play(Design design) throws InterruptedException {
 		Run run = this.stage.open(design);
-		LiveTable table = new LiveTable(run, this.console, this.demo.tick());
+		LiveTable table = new LiveTable(run, this.console::line, this.demo.tick());
 		this.console.columns();
 		this.console.note("Both providers answer in " + Console.time(this.demo.fast()) + ".");
 		table.play(this.demo.calm());

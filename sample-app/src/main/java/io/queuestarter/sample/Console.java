@@ -61,6 +61,47 @@ final class Console {
 				progress.inFlight(), time(progress.headAge()), progress.deadLetters()));
 	}
 
+	void outageColumns() {
+		this.out.println("       |         Visa        |      Mastercard     | waiting  |  dead   |      commit");
+		this.out.println("  time | charges    breaker  | charges    breaker  | for retry| letters |  offset   window");
+	}
+
+	void outageLine(Duration time, Duration window, Lane visa, Lane mastercard, int retries, Progress progress,
+			double fill) {
+		this.out.println(
+				String.format(Locale.ROOT, "%6s |%s |%s | %8d | %7d | %7d    %3.0f %%", time(time), lane(visa, window),
+						lane(mastercard, window), retries, progress.deadLetters(), progress.committed(), fill * 100));
+	}
+
+	private static String lane(Lane lane, Duration window) {
+		String breaker = String.format(Locale.ROOT, "%10s", lane.breaker().toLowerCase(Locale.ROOT).replace('_', '-'));
+		AnsiElement colour = lane.breaker().equals("CLOSED") ? AnsiColor.GREEN : AnsiColor.RED;
+		return String.format(Locale.ROOT, "%6.1f/s ", lane.waits().perSecond(window))
+				+ AnsiOutput.toString(colour, breaker, AnsiColor.DEFAULT);
+	}
+
+	void outageRates(OutageReport report) {
+		this.out.println("   charges              Visa    Mastercard");
+		outageRate("before", report.before());
+		outageRate("Visa down", report.down());
+		gap();
+	}
+
+	private void outageRate(String label, OutageReport.Phase phase) {
+		this.out.println(String.format(Locale.ROOT, "   %-12s %10.1f/s  %10.1f/s", label, phase.perSecond(Card.VISA),
+				phase.perSecond(Card.MASTERCARD)));
+	}
+
+	void promises(OutageReport report) {
+		this.out.println("   kept   promise");
+		for (OutageReport.Promise promise : report.promises()) {
+			AnsiElement colour = promise.kept() ? AnsiColor.GREEN : AnsiColor.RED;
+			this.out.println("   " + AnsiOutput.toString(colour, promise.kept() ? "yes " : "NO  ", AnsiColor.DEFAULT)
+					+ "   " + promise.text());
+		}
+		gap();
+	}
+
 	private static String lane(Tally.Waits waits, Duration window) {
 		return String.format(Locale.ROOT, "%6.1f/s ", waits.perSecond(window)) + wait(waits.p95(), 7);
 	}
@@ -96,6 +137,16 @@ final class Console {
 		}
 		return (time.toMillis() < 1000) ? time.toMillis() + " ms"
 				: String.format(Locale.ROOT, "%.1f s", time.toMillis() / 1000.0);
+	}
+
+	/**
+	 * A provider's part of a line.
+	 *
+	 * @param waits its charges
+	 * @param breaker state of its circuit breaker
+	 */
+	record Lane(Tally.Waits waits, String breaker) {
+
 	}
 
 }

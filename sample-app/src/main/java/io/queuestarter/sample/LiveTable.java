@@ -18,7 +18,7 @@ final class LiveTable {
 
 	private final Run run;
 
-	private final Console console;
+	private final Line line;
 
 	private final Duration tick;
 
@@ -26,9 +26,9 @@ final class LiveTable {
 
 	private final Peaks peaks = new Peaks();
 
-	LiveTable(Run run, Console console, Duration tick) {
+	LiveTable(Run run, Line line, Duration tick) {
 		this.run = run;
-		this.console = console;
+		this.line = line;
 		this.tick = tick;
 	}
 
@@ -61,13 +61,24 @@ final class LiveTable {
 		Duration window = this.tick.multipliedBy(WINDOW);
 		Instant since = now.minus(window);
 		Duration elapsed = Duration.between(this.start, now);
-		this.console.line(elapsed, (elapsed.compareTo(window) < 0) ? elapsed : window,
+		this.line.print(elapsed, (elapsed.compareTo(window) < 0) ? elapsed : window,
 				this.run.tally().waits(Card.VISA, since), this.run.tally().waits(Card.MASTERCARD, since), progress);
 	}
 
 	/** Extremes so far. */
 	Peaks peaks() {
 		return this.peaks;
+	}
+
+	/**
+	 * Prints one line.
+	 */
+	@FunctionalInterface
+	interface Line {
+
+		/** Rates and waits are those of a window that ends now. */
+		void print(Duration time, Duration window, Tally.Waits visa, Tally.Waits mastercard, Progress progress);
+
 	}
 
 	/**

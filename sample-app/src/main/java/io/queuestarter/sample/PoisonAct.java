@@ -30,7 +30,7 @@ final class PoisonAct {
 	Outcome play() throws InterruptedException {
 		this.providers.calm(this.demo.fast());
 		Run run = this.stage.restart(Design.QUEUE, 0);
-		LiveTable table = new LiveTable(run, this.console, this.demo.tick());
+		LiveTable table = new LiveTable(run, this.console::line, this.demo.tick());
 		long before = run.watch().look().deadLetters();
 		this.console.columns();
 		this.console.note("Visa is well again: both providers answer in " + Console.time(this.demo.fast()) + ".");

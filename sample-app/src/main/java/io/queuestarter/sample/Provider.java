@@ -37,15 +37,15 @@ final class Provider {
 	}
 
 	/**
-	 * Charges a trip, or throws: always if the trip is declined, else by chance.
+	 * Charges a trip, or throws: by chance, and always if the trip is declined.
 	 */
 	void charge(Trip trip) throws InterruptedException {
 		answer((trip.cents() >= Trip.CHECKED_FARE) ? CHECK_FACTOR : 1);
-		if (trip.cents() < 0) {
-			throw new DeclinedException(trip);
-		}
 		if (ThreadLocalRandom.current().nextDouble() < state().failures()) {
 			throw new ProviderException(this.card);
+		}
+		if (trip.poison()) {
+			throw new DeclinedException(trip);
 		}
 	}
 

@@ -9,7 +9,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * Tells the billing story on the console, then goes on billing. With {@code --once} it
- * ends after the story; the exit code is 0 if the story came out as it should.
+ * ends after the story; with {@code --outage} it has Visa break down instead. The exit
+ * code is 0 if it came out as it should.
  */
 @SpringBootApplication
 @ConfigurationPropertiesScan
@@ -20,6 +21,9 @@ public class SampleApplication {
 	public static void main(String[] args) {
 		ConfigurableApplicationContext context = SpringApplication.run(SampleApplication.class, args);
 		try {
+			if (context.getEnvironment().containsProperty("outage")) {
+				exit(context, context.getBean(OutageStory.class).tell().good() ? 0 : 1);
+			}
 			boolean good = context.getBean(Story.class).tell().good();
 			if (context.getEnvironment().containsProperty("once")) {
 				exit(context, good ? 0 : 1);

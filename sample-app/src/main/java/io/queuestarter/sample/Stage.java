@@ -50,7 +50,7 @@ final class Stage {
 		this.cluster.skipToEnd(design);
 		container(design).start();
 		Tally warmUp = this.billing.newTally();
-		this.traffic.start(design, warmUp);
+		this.traffic.start(design, warmUp, usual());
 		await(() -> warmUp.charged() > 0, design);
 		this.traffic.stop();
 		await(() -> warmUp.waiting() == 0, design);
@@ -68,14 +68,33 @@ final class Stage {
 		}
 	}
 
+	private Load usual() {
+		return new Load(this.demo.rate(), 0);
+	}
+
 	/** Counts afresh, from an offset on, while listener and traffic go on. */
 	Run restart(Design design, long start) {
+		return restart(design, start, usual());
+	}
+
+	/** The same, with other traffic. */
+	Run restart(Design design, long start, Load load) {
 		Tally tally = this.billing.newTally();
-		this.traffic.start(design, tally);
+		this.traffic.start(design, tally, load);
 		Watch watch = (design == Design.QUEUE)
 				? new QueueWatch(this.queues.find(design.listener()).orElseThrow(), this.providers)
 				: new PlainWatch(design, start, tally, this.cluster, this.providers);
 		return new Run(design, tally, watch, (cents) -> this.traffic.slipIn(design, tally, cents));
+	}
+
+	/** Goes on with other traffic, counted with what was before. */
+	void send(Run run, Load load) {
+		this.traffic.start(run.design(), run.tally(), load);
+	}
+
+	/** Sends nothing more; the listener goes on. */
+	void silence() {
+		this.traffic.stop();
 	}
 
 	/** Stops a listener; calls under way are answered at once. */

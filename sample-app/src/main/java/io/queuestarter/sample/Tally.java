@@ -3,8 +3,11 @@ package io.queuestarter.sample;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -17,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Tally {
 
-	private static final int REMEMBERED = 10_000;
+	private static final int REMEMBERED = 100_000;
 
 	@GuardedBy("this")
 	private final Deque<Charge> charges = new ArrayDeque<>();
@@ -26,12 +29,26 @@ final class Tally {
 	private final NavigableMap<Long, Instant> open = new TreeMap<>();
 
 	@GuardedBy("this")
+	private final List<Long> poison = new ArrayList<>();
+
+	@GuardedBy("this")
+	private final Map<Card, Long> chargedByCard = new EnumMap<>(Card.class);
+
+	@GuardedBy("this")
+	private long sent;
+
+	@GuardedBy("this")
 	private long charged;
 
 	@GuardedBy("this")
 	private int failed;
 
 	synchronized void sent(Trip trip) {
+		this.sent++;
+		if (trip.poison()) {
+			this.poison.add(trip.number());
+			return;
+		}
 		this.open.put(trip.number(), trip.created());
 		if (this.open.size() > REMEMBERED) {
 			this.open.pollFirstEntry();
@@ -40,7 +57,9 @@ final class Tally {
 
 	synchronized void charged(Trip trip, Instant at) {
 		this.charged++;
-		this.open.remove(trip.number());
+		if (this.open.remove(trip.number()) != null) {
+			this.chargedByCard.merge(trip.card(), 1L, Long::sum);
+		}
 		this.charges.add(new Charge(trip.card(), at, Duration.between(trip.created(), at)));
 		if (this.charges.size() > REMEMBERED) {
 			this.charges.remove();
@@ -51,7 +70,22 @@ final class Tally {
 		this.failed++;
 	}
 
-	/** Number of trips charged. */
+	/** Number of trips sent, poison among them. */
+	synchronized long sent() {
+		return this.sent;
+	}
+
+	/** Numbers of the trips sent that no provider will ever accept. */
+	synchronized List<Long> poison() {
+		return List.copyOf(this.poison);
+	}
+
+	/** Number of trips sent that were charged, each once, by card. */
+	synchronized Map<Card, Long> chargedByCard() {
+		return Map.copyOf(this.chargedByCard);
+	}
+
+	/** Number of charges, of whatever trip. */
 	synchronized long charged() {
 		return this.charged;
 	}
@@ -61,12 +95,12 @@ final class Tally {
 		return this.failed;
 	}
 
-	/** Number of trips sent that are not charged. */
+	/** Number of trips sent that are not charged, other than poison. */
 	synchronized int waiting() {
 		return this.open.size();
 	}
 
-	/** Age of the oldest trip that is not charged. */
+	/** Age of the oldest trip that is not charged, other than poison. */
 	synchronized Duration oldestAge(Instant now) {
 		return this.open.isEmpty() ? Duration.ZERO : Duration.between(this.open.firstEntry().getValue(), now);
 	}

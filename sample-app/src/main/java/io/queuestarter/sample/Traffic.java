@@ -1,5 +1,6 @@
 package io.queuestarter.sample;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -8,6 +9,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.kafka.core.KafkaTemplate;
@@ -20,9 +22,10 @@ import org.springframework.stereotype.Component;
 @Component
 final class Traffic implements DisposableBean {
 
-	private final KafkaTemplate<String, Trip> kafka;
+	/** Header that tells which provider a trip depends on; see application.yml. */
+	private static final String PROVIDER = "provider";
 
-	private final long periodMicros;
+	private final KafkaTemplate<String, Trip> kafka;
 
 	private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
 
@@ -35,16 +38,15 @@ final class Traffic implements DisposableBean {
 	@GuardedBy("this")
 	private int turn;
 
-	Traffic(KafkaTemplate<String, Trip> kafka, DemoProperties demo) {
+	Traffic(KafkaTemplate<String, Trip> kafka) {
 		this.kafka = kafka;
-		this.periodMicros = TimeUnit.SECONDS.toMicros(1) / demo.rate();
 	}
 
-	/** Begins to send to a design's topic, instead of another's. */
-	synchronized void start(Design design, Tally tally) {
+	/** Begins to send to a design's topic, instead of what was sent before. */
+	synchronized void start(Design design, Tally tally, Load load) {
 		stop();
-		this.running = this.timer.scheduleAtFixedRate(() -> next(design, tally), 0, this.periodMicros,
-				TimeUnit.MICROSECONDS);
+		this.running = this.timer.scheduleAtFixedRate(() -> next(design, tally, load), 0,
+				TimeUnit.SECONDS.toMicros(1) / load.perSecond(), TimeUnit.MICROSECONDS);
 	}
 
 	synchronized void stop() {
@@ -54,12 +56,14 @@ final class Traffic implements DisposableBean {
 		}
 	}
 
-	private synchronized void next(Design design, Tally tally) {
+	private synchronized void next(Design design, Tally tally, Load load) {
 		if (this.running == null) {
 			return;
 		}
 		Card[] cards = Card.values();
-		send(design, tally, cards[this.turn++ % cards.length], Trip.FARE);
+		Card card = cards[this.turn % cards.length];
+		send(design, tally, card, load.fareAfter(this.turn));
+		this.turn++;
 	}
 
 	/** Sends a Visa trip of an unusual fare in between; gives its offset. */
@@ -71,7 +75,9 @@ final class Traffic implements DisposableBean {
 	private CompletableFuture<Long> send(Design design, Tally tally, Card card, long cents) {
 		Trip trip = new Trip(this.number++, card, cents, Instant.now());
 		tally.sent(trip);
-		return this.kafka.send(design.topic(), trip).thenApply((result) -> result.getRecordMetadata().offset());
+		ProducerRecord<String, Trip> message = new ProducerRecord<>(design.topic(), trip);
+		message.headers().add(PROVIDER, card.path().getBytes(StandardCharsets.UTF_8));
+		return this.kafka.send(message).thenApply((result) -> result.getRecordMetadata().offset());
 	}
 
 	@Override

