@@ -83,7 +83,7 @@ final class Console {
 	void outageRates(OutageReport report) {
 		this.out.println("   charges              Visa    Mastercard");
 		outageRate("before", report.before());
-		outageRate("Visa down", report.down());
+		outageRate("Visa down", report.worst());
 		gap();
 	}
 

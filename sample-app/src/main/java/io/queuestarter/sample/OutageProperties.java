@@ -21,6 +21,11 @@ record OutageProperties(int rate, int poisonEvery, Duration before, int seconds,
 		return new Load(this.rate, this.poisonEvery);
 	}
 
+	/** Parts of the outage, of at least ten seconds each if it is that long. */
+	int stretches() {
+		return Math.max(1, this.seconds / 10);
+	}
+
 	Duration down() {
 		return Duration.ofSeconds(this.seconds);
 	}

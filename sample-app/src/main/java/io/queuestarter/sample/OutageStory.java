@@ -2,7 +2,9 @@ package io.queuestarter.sample;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -57,7 +59,10 @@ final class OutageStory {
 		Phase before = play(table, run.tally(), this.outage.before());
 		this.narrator.down();
 		this.providers.of(Card.VISA).set(this.demo.fast(), 1);
-		Phase down = play(table, run.tally(), this.outage.down());
+		List<Phase> down = new ArrayList<>();
+		for (int stretch = 0; stretch < this.outage.stretches(); stretch++) {
+			down.add(play(table, run.tally(), this.outage.down().dividedBy(this.outage.stretches())));
+		}
 		this.narrator.wellAgain();
 		this.providers.calm(this.demo.fast());
 		Duration caughtUp = catchUp(table, run.tally());
