@@ -38,7 +38,7 @@ record OutageReport(Phase before, List<Phase> down, @Nullable Duration caughtUp,
 	List<Promise> promises() {
 		return List.of(
 				new Promise(isDeadLettersArePoison(),
-						"%d dead letters, exactly the %d trips that were poison".formatted(this.deadLetters.size(),
+						"Dead letters are exactly the poison: %d of %d trips".formatted(this.deadLetters.size(),
 								this.poison.size())),
 				new Promise(rateKept() > RATE_KEPT,
 						String.format(Locale.ROOT,
