@@ -46,8 +46,9 @@ public final class QueueLoad {
 	public static void main(String[] args) {
 		System.setProperty("logging.config", "classpath:logback.xml");
 		List<Scenario> scenarios = List.of(
-				new Scenario("uniform", 50_000, Duration.ofMillis(10), 0, Duration.ZERO, 1000, 10_000),
-				new Scenario("stragglers", 200_000, Duration.ofMillis(10), 1000, Duration.ofSeconds(2), 200, 50_000));
+				new Scenario("uniform", 50_000, Duration.ofMillis(10), 0, Duration.ZERO, 0, 1000, 10_000),
+				new Scenario("stragglers", 200_000, Duration.ofMillis(10), 1000, Duration.ofSeconds(2), 0, 200, 50_000),
+				new Scenario("failing", 100_000, Duration.ofMillis(10), 0, Duration.ZERO, 10, 200, 10_000));
 		EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
 		broker.afterPropertiesSet();
 		System.out.printf("Java %s, %d processors%n", System.getProperty("java.version"),
@@ -88,13 +89,13 @@ public final class QueueLoad {
 			.run()) {
 			Load load = context.getBean(Load.class);
 			Queue queue = context.getBean(Queues.class).find("load").orElseThrow();
-			while (load.done.get() < scenario.records()
+			while (load.done.get() < scenario.healthy()
 					|| queue.partitions().stream().mapToLong((partition) -> partition.committed()).sum() < scenario
 						.records()) {
 				LockSupport.parkNanos(1_000_000);
 			}
 			double seconds = (load.ninthTenth.get() - load.firstTenth.get()) / 1e9;
-			return new Result(0.8 * scenario.records() / seconds, (load.first.get() - start) / 1_000_000);
+			return new Result(0.8 * scenario.healthy() / seconds, (load.first.get() - start) / 1_000_000);
 		}
 	}
 
@@ -131,18 +132,29 @@ public final class QueueLoad {
 	 * @param handler time of an ordinary handler
 	 * @param slowEvery one in how many records is slow, 0 for none
 	 * @param slow time of a slow handler
+	 * @param failEvery one in how many records fails in each attempt, 0 for none; the
+	 * rate is that of the others
 	 * @param inFlight number of records in flight
 	 * @param window ledger capacity: at least what is handled while a slow handler runs
 	 */
-	record Scenario(String name, int records, Duration handler, int slowEvery, Duration slow, int inFlight,
-			int window) {
+	record Scenario(String name, int records, Duration handler, int slowEvery, Duration slow, int failEvery,
+			int inFlight, int window) {
+
+		int healthy() {
+			return (this.failEvery > 0) ? this.records - this.records / this.failEvery : this.records;
+		}
+
+		boolean fails(String value) {
+			return this.failEvery > 0
+					&& Integer.parseInt(value.substring(0, value.indexOf('x'))) % this.failEvery == this.failEvery / 2;
+		}
 
 		double possible() {
 			double mean = this.handler.toNanos() / 1e9;
 			if (this.slowEvery > 0) {
 				mean += (this.slow.toNanos() - this.handler.toNanos()) / 1e9 / this.slowEvery;
 			}
-			return this.inFlight / mean;
+			return this.inFlight / mean * healthy() / this.records;
 		}
 
 		Duration timeOf(int number) {
@@ -178,7 +190,10 @@ public final class QueueLoad {
 		void handle(String value) throws InterruptedException {
 			this.first.compareAndSet(0, System.nanoTime());
 			Thread.sleep(this.scenario.timeOf(this.started.getAndIncrement()).toMillis());
-			int tenth = this.scenario.records() / 10;
+			if (this.scenario.fails(value)) {
+				throw new IllegalStateException("fails in each attempt");
+			}
+			int tenth = this.scenario.healthy() / 10;
 			int ended = this.done.incrementAndGet();
 			if (ended == tenth) {
 				this.firstTenth.set(System.nanoTime());

@@ -39,8 +39,11 @@ final class QueueEngine {
 
 	private static final long LONGEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-	/** Retries occupy at most one slot of so many while fresh records wait. */
-	private static final int RETRY_SHARE = 4;
+	/**
+	 * Retries occupy at most one slot of so many while fresh records wait: if one record
+	 * in ten fails in each of three attempts, the others keep 0.88 of their rate.
+	 */
+	private static final int RETRY_SHARE = 8;
 
 	private final QueueSettings settings;
 

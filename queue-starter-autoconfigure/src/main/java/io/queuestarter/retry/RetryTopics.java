@@ -92,6 +92,15 @@ public final class RetryTopics {
 	}
 
 	/**
+	 * Where a record rests that has gone through all tiers and has nowhere else to go.
+	 * @param source topic it comes from
+	 * @return name of a topic, or {@code null} if there are no tiers
+	 */
+	public @Nullable String last(String source) {
+		return this.tiers.isEmpty() ? null : this.tiers.get(this.tiers.size() - 1).topicFor(source);
+	}
+
+	/**
 	 * Where a record that holds up a partition goes on.
 	 * @param stage stage that it was read from
 	 * @return name of a topic, or {@code null} if there is none, or the record comes from

@@ -34,27 +34,36 @@ public final class Routes {
 
 	/**
 	 * Where a record goes that no attempt can handle.
-	 * @param stage where it was read
-	 * @param retries times that it rested
-	 * @return the dead-letter topic, or {@code null} if there is none
+	 * @param delivery the record
+	 * @return the dead-letter topic; if there is none, a retry topic; or {@code null} if
+	 * there is neither
 	 */
-	@Nullable Destination deadLetter(Stage stage, int retries) {
-		return (this.deadLetterTopic != null)
-				? new Destination(Kind.DEAD_LETTER, this.deadLetterTopic.replace("{topic}", stage.source()), retries)
-				: null;
+	@Nullable Destination afterVerdict(Delivery delivery) {
+		return afterVerdict(stage(delivery), retries(delivery));
+	}
+
+	@Nullable Destination afterVerdict(Stage stage, int retries) {
+		Destination dead = deadLetter(stage, retries);
+		return (dead != null) ? dead : afterAttempts(stage, retries);
 	}
 
 	/**
 	 * Where a record goes that has used up its attempts.
 	 * @param delivery the record
-	 * @return the next retry topic, the dead-letter topic after the last, or {@code null}
-	 * if there is neither
+	 * @return the next retry topic, and after the last the dead-letter topic; the last
+	 * retry topic if there is no dead-letter topic; or {@code null} if there is neither
 	 */
 	@Nullable Destination afterAttempts(Delivery delivery) {
-		Stage stage = delivery.assignment().stage();
-		int retries = delivery.history().retries();
+		return afterAttempts(stage(delivery), retries(delivery));
+	}
+
+	@Nullable Destination afterAttempts(Stage stage, int retries) {
 		String next = this.retryTopics.next(stage.source(), retries);
-		return (next != null) ? new Destination(Kind.RETRY, next, retries + 1) : deadLetter(stage, retries);
+		Destination dead = deadLetter(stage, retries);
+		if (next == null && dead == null) {
+			next = this.retryTopics.last(stage.source());
+		}
+		return (next != null) ? new Destination(Kind.RETRY, next, retries + 1) : dead;
 	}
 
 	/**
@@ -63,25 +72,41 @@ public final class Routes {
 	 * @return the topic, or {@code null} if it must stay
 	 */
 	@Nullable Destination aside(Delivery delivery) {
-		Stage stage = delivery.assignment().stage();
-		int retries = delivery.history().retries();
+		return aside(stage(delivery), retries(delivery));
+	}
+
+	@Nullable Destination aside(Stage stage, int retries) {
 		return switch (this.aside) {
 			case DLQ -> deadLetter(stage, retries);
-			case RETRY -> afterAttempts(delivery);
+			case RETRY -> afterAttempts(stage, retries);
 			case PARK -> {
-				String park = this.retryTopics.park(stage);
-				yield (park != null) ? new Destination(Kind.PARK, park, retries) : null;
+				String parkTopic = this.retryTopics.park(stage);
+				yield (parkTopic != null) ? new Destination(Kind.PARK, parkTopic, retries) : null;
 			}
 		};
 	}
 
 	/**
-	 * Where a record goes whose letter the topic refuses as too large.
+	 * Where a record goes that another topic refuses as too large.
 	 * @param delivery the record
 	 * @return the dead-letter topic, or {@code null} if there is none
 	 */
 	public @Nullable Destination deadLetter(Delivery delivery) {
-		return deadLetter(delivery.assignment().stage(), delivery.history().retries());
+		return deadLetter(stage(delivery), retries(delivery));
+	}
+
+	private @Nullable Destination deadLetter(Stage stage, int retries) {
+		return (this.deadLetterTopic != null)
+				? new Destination(Kind.DEAD_LETTER, this.deadLetterTopic.replace("{topic}", stage.source()), retries)
+				: null;
+	}
+
+	private static Stage stage(Delivery delivery) {
+		return delivery.assignment().stage();
+	}
+
+	private static int retries(Delivery delivery) {
+		return delivery.history().retries();
 	}
 
 	/**

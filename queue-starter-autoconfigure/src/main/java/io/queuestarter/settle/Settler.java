@@ -247,7 +247,7 @@ public final class Settler implements Answers {
 	private void verdict(Attempt attempt, DeadLetterReason reason, Throwable cause) {
 		attempt.circuit().released();
 		attempt.delivery().failedWith(cause, this.time.nanoTime(), false);
-		handOver(attempt, reason, cause, this.routes.deadLetter(attempt.delivery()));
+		handOver(attempt, reason, cause, this.routes.afterVerdict(attempt.delivery()));
 	}
 
 	private void failure(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause) {

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class BlockageRuleTests {
 
 	@Test
-	void windowMustBeNearlyFull() {
+	void U10_windowMustBeNearlyFull() {
 		BlockageRule rule = rule(0);
 
 		assertThat(rule.isBlocked(1000, 900, 899)).isFalse();
@@ -17,7 +17,7 @@ class BlockageRuleTests {
 	}
 
 	@Test
-	void nearlyAllMustBeSettled() {
+	void U10_nearlyAllMustBeSettled() {
 		BlockageRule rule = rule(0);
 
 		assertThat(rule.isBlocked(1000, 950, 931)).as("exactly 0.98").isFalse();

@@ -150,7 +150,7 @@ class AttemptTests {
 	}
 
 	@Test
-	void cancelActionRunsOnceHoweverOftenTheAttemptIsCancelled() {
+	void U13_cancelActionRunsOnceHoweverOftenTheAttemptIsCancelled() {
 		AtomicInteger runs = new AtomicInteger();
 		Attempt attempt = start();
 		attempt.onCancel(runs::incrementAndGet);
@@ -163,7 +163,7 @@ class AttemptTests {
 	}
 
 	@Test
-	void cancelActionOfACancelledAttemptRunsAtOnce() {
+	void U13_cancelActionOfACancelledAttemptRunsAtOnce() {
 		AtomicInteger runs = new AtomicInteger();
 		Attempt attempt = start();
 
@@ -174,7 +174,7 @@ class AttemptTests {
 	}
 
 	@Test
-	void cancelActionThatThrowsHarmsNobody() {
+	void U13_cancelActionThatThrowsHarmsNobody() {
 		Attempt attempt = start();
 		attempt.onCancel(() -> {
 			throw new IllegalStateException("from user code");

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AttemptTimeoutTests {
 
 	@Test
-	void timeoutGrowsWithEachTimeoutUpToItsMaximum() {
+	void U19_timeoutGrowsWithEachTimeoutUpToItsMaximum() {
 		AttemptTimeout timeout = new AttemptTimeout(Duration.ofSeconds(600), 2, Duration.ofMinutes(30));
 
 		assertThat(timeout.nanosAfter(0)).isEqualTo(Duration.ofSeconds(600).toNanos());

@@ -207,7 +207,7 @@ class IntakeTests {
 	}
 
 	@Test
-	void recordsOfARetryTopicRestFromTheirTimestampOnAndOthersGoOn() {
+	void U22_recordsOfARetryTopicRestFromTheirTimestampOnAndOthersGoOn() {
 		Fixture fixture = new Fixture().resting(RETRY, Duration.ofSeconds(10));
 		Intake intake = fixture.intake();
 		intake.begin(RETRY, 0, AckedSet.EMPTY, -1);

@@ -15,7 +15,7 @@ class TokenWindowTests {
 	private final TokenWindow tokens = new TokenWindow(MINUTE, 1, 0);
 
 	@Test
-	void freeTokenIsThereOnce() {
+	void U17_freeTokenIsThereOnce() {
 		assertThat(this.tokens.tryTake(0)).isTrue();
 		assertThat(this.tokens.tryTake(SECOND)).isFalse();
 	}
@@ -29,7 +29,7 @@ class TokenWindowTests {
 	}
 
 	@Test
-	void everySuccessEarnsOneToken() {
+	void U17_everySuccessEarnsOneToken() {
 		this.tokens.tryTake(0);
 		this.tokens.earn();
 
@@ -38,7 +38,7 @@ class TokenWindowTests {
 	}
 
 	@Test
-	void tokenOlderThanTheWindowIsGone() {
+	void U16_tokenOlderThanTheWindowIsGone() {
 		this.tokens.earn();
 		this.tokens.book(0);
 
@@ -47,7 +47,7 @@ class TokenWindowTests {
 	}
 
 	@Test
-	void neverMoreTokensThanTheWindowHolds() {
+	void U16_neverMoreTokensThanTheWindowHolds() {
 		for (long second = 0; second < 1_000; second++) {
 			this.tokens.earn();
 			assertThat(this.tokens.available(second * SECOND)).isLessThanOrEqualTo(61);
@@ -56,7 +56,7 @@ class TokenWindowTests {
 	}
 
 	@Test
-	void tokenNotNeededIsGivenBack() {
+	void U12_tokenNotNeededIsGivenBack() {
 		this.tokens.tryTake(0);
 
 		this.tokens.refund();

@@ -17,11 +17,8 @@ class RetryTopicsTests {
 					new RetryTier("{topic}-20s", Duration.ofSeconds(20), 5)),
 			"{topic}-park", List.of("orders", "trips"));
 
-	/*
-	 * Five rounds of ten seconds and five of twenty: acceptance case of uForwarder.
-	 */
 	@Test
-	void tiersFollowEachOtherByTheirAttempts() {
+	void U20_tiersFollowEachOtherByTheirAttempts() {
 		assertThat(this.topics.next("orders", 0)).isEqualTo("orders-10s");
 		assertThat(this.topics.next("orders", 4)).isEqualTo("orders-10s");
 		assertThat(this.topics.next("orders", 5)).isEqualTo("orders-20s");

@@ -408,7 +408,7 @@ class SettlerTests {
 	}
 
 	@Test
-	void timeoutAnswersAndALateSuccessIsCountedAndIgnored() {
+	void U14_timeoutAnswersAndALateSuccessIsCountedAndIgnored() {
 		this.handler = (attempt) -> {
 			this.clock.advance(Duration.ofSeconds(30));
 			this.settler.timeOutOverdue();
@@ -526,7 +526,7 @@ class SettlerTests {
 	}
 
 	@Test
-	void blockedHeadIsParkedFromBackOff() {
+	void U15_blockedHeadIsParkedFromBackOff() {
 		this.aside = Routes.Aside.PARK;
 		this.settler = settler((delivery, failure, destination) -> this.destinations.add(destination));
 		this.handler = (attempt) -> {
@@ -544,7 +544,7 @@ class SettlerTests {
 	}
 
 	@Test
-	void lastTimeoutDeadLetters() {
+	void U18_lastTimeoutDeadLetters() {
 		this.handler = Attempt::awaitAnswer;
 		dispatch();
 
