@@ -87,10 +87,8 @@ public final class HeadRelief {
 			moved += moveAside(holder, nowNanos) ? 1 : 0;
 		}
 		if (moved > 0) {
-			this.moves.warn(LOGGER,
-					"{} of {} records that held '{}' at {} were moved aside to its dead-letter topic, {}", moved,
-					holders.size(), assignment.partition(), ledger.watermark(),
-					blocked ? "its window was full of settled records"
+			this.moves.warn(LOGGER, "{} of {} records that held '{}' at {} were moved aside, {}", moved, holders.size(),
+					assignment.partition(), ledger.watermark(), blocked ? "its window was full of settled records"
 							: "they were older than " + this.rule.maxHeadAge());
 		}
 	}
