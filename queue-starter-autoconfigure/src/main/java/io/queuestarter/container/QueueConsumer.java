@@ -1,7 +1,9 @@
 package io.queuestarter.container;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -11,9 +13,11 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.UnknownTopicIdException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +47,9 @@ final class QueueConsumer {
 
 	/** Time between two looks at running records while partitions are drained. */
 	private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+	/** Longest wait for the beginnings of logs when partitions are assigned. */
+	private static final Duration START_LIMIT = Duration.ofSeconds(3);
 
 	private final Queue queue;
 
@@ -237,16 +244,40 @@ final class QueueConsumer {
 			this.intake.begin(partition, offset.offset(), before, offset.leaderEpoch().orElse(-1));
 		}
 		Set<TopicPartition> fromBeginning = new HashSet<>(this.lives.begin(partitions, committed));
-		for (TopicPartition partition : partitions) {
-			if (committed.get(partition) == null && this.queue.stage(partition.topic()).isOwn()) {
-				// Each of its records is owed, whatever the reset policy.
-				fromBeginning.add(partition);
-			}
-		}
+		fromBeginning.addAll(owed(partitions, committed));
 		readFromBeginning(fromBeginning);
 		this.views.take();
 		LOGGER.info("Queue '{}' was assigned {}, {} records above the watermark settled before", id(), partitions,
 				restored);
+	}
+
+	/**
+	 * Partitions that the queue writes itself and whose position is not known, or
+	 * deleted: each record that is left is owed, whatever the reset policy.
+	 */
+	private Set<TopicPartition> owed(Collection<TopicPartition> partitions,
+			Map<TopicPartition, OffsetAndMetadata> committed) {
+		Set<TopicPartition> own = new HashSet<>(partitions);
+		own.removeIf((partition) -> !this.queue.stage(partition.topic()).isOwn());
+		if (own.isEmpty()) {
+			return own;
+		}
+		Map<TopicPartition, Long> starts = new HashMap<>();
+		try {
+			starts.putAll(this.consumer.beginningOffsets(own, START_LIMIT));
+		}
+		catch (WakeupException ex) {
+			// Meant for the next poll.
+			this.consumer.wakeup();
+		}
+		catch (KafkaException ex) {
+			LOGGER.warn("Queue '{}' could not ask where {} begin", id(), own, ex);
+		}
+		own.removeIf((partition) -> {
+			OffsetAndMetadata offset = committed.get(partition);
+			return offset != null && offset.offset() >= starts.getOrDefault(partition, 0L);
+		});
+		return own;
 	}
 
 	/** Gives up all partitions, before the consumer leaves its group. */

@@ -69,7 +69,9 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 				throw new QueueException("Dead-letter topic '" + deadLetterTopic + "' does not exist. " + advice, null);
 			}
 			NewTopic topic = new NewTopic(deadLetterTopic, Optional.of(partitions), Optional.empty());
-			create(admin, topic.configs(configs(admin, source)), advice);
+			Map<String, String> configs = new HashMap<>(configs(admin, source));
+			configs.put(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE);
+			create(admin, topic.configs(configs), advice);
 		}
 	}
 

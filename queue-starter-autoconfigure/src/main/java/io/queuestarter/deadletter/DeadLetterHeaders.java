@@ -92,10 +92,10 @@ public final class DeadLetterHeaders {
 		origin(passage.record())
 			.forEach((name, value) -> headers.add(before.getOrDefault(name, new RecordHeader(name, value))));
 		headers.add(KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP, text(group));
-		if (passage.retries() > 0) {
+		if (passage.isForOwnTopic() || passage.retries() > 0) {
 			headers.add(History.RETRIES, text(Integer.toString(passage.retries())));
 		}
-		if (passage.timeouts() > 0) {
+		if (passage.isForOwnTopic() || passage.timeouts() > 0) {
 			headers.add(History.TIMEOUTS, text(Integer.toString(passage.timeouts())));
 		}
 		headers.add(LISTENER, text(listener));

@@ -197,8 +197,9 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	private ProducerRecord<byte[], byte[]> letter(Letter letter, ConsumerRecord<byte[], byte[]> record, Form form) {
 		Delivery delivery = letter.delivery();
-		Passage passage = new Passage(record, delivery.assignment().stage().isOwn(), letter.failure(),
-				delivery.timeouts(), letter.destination().retries());
+		Passage passage = new Passage(record, delivery.assignment().stage().isOwn(),
+				letter.destination().kind() != Destination.Kind.DEAD_LETTER, letter.failure(), delivery.timeouts(),
+				letter.destination().retries());
 		Headers headers = (form == Form.FULL)
 				? DeadLetterHeaders.of(passage, this.settings.listener(), this.settings.group())
 				: DeadLetterHeaders.brief(passage, this.settings.listener(), this.settings.group());

@@ -7,11 +7,12 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  *
  * @param record the record
  * @param isFromOwnTopic whether the queue wrote the topic that the record was read from
+ * @param isForOwnTopic whether it goes to such a topic, where its counts are read again
  * @param failure why it goes
  * @param timeouts attempts that timed out
  * @param retries times that it rested, the next one included
  */
-record Passage(ConsumerRecord<byte[], byte[]> record, boolean isFromOwnTopic, Failure failure, int timeouts,
-		int retries) {
+record Passage(ConsumerRecord<byte[], byte[]> record, boolean isFromOwnTopic, boolean isForOwnTopic, Failure failure,
+		int timeouts, int retries) {
 
 }

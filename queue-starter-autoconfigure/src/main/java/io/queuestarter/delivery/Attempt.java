@@ -67,6 +67,8 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	private final boolean trial;
 
+	private final int openings;
+
 	/** Any thread, by compare-and-set. */
 	private volatile Progress progress = Progress.OPEN;
 
@@ -102,6 +104,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		this.failedBeforeNanos = failedBefore.orElse(this.startedNanos);
 		this.deadlineNanos = this.startedNanos + timeoutNanos;
 		this.circuit = circuit;
+		this.openings = circuit.openings();
 		this.trial = circuit.isDoubtful();
 	}
 
@@ -303,6 +306,14 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	 */
 	public boolean isTrial() {
 		return this.trial;
+	}
+
+	/**
+	 * Times that the breaker had opened when the attempt began.
+	 * @return the number
+	 */
+	public int openings() {
+		return this.openings;
 	}
 
 	/**

@@ -58,7 +58,7 @@ public final class Delivery {
 
 	private int countedFailures;
 
-	private int countedTimeouts;
+	private int failedTrials;
 
 	/** Openings of the breaker when the failures were counted. */
 	private int openings;
@@ -84,7 +84,6 @@ public final class Delivery {
 		this.admittedNanos = admittedNanos;
 		this.history = History.of(assignment.stage(), record);
 		this.timeouts = this.history.timeouts();
-		this.countedTimeouts = this.timeouts;
 	}
 
 	/**
@@ -281,7 +280,7 @@ public final class Delivery {
 	}
 
 	/**
-	 * Attempts that timed out, here and before.
+	 * Attempts that timed out and count, here and before.
 	 * @return the number
 	 */
 	public int timeouts() {
@@ -351,13 +350,26 @@ public final class Delivery {
 		if (openings != this.openings) {
 			this.openings = openings;
 			this.countedFailures = 0;
-			this.countedTimeouts = 0;
+			this.timeouts = 0;
+			this.failedTrials = 0;
 		}
-		if (!inDoubt) {
+		if (inDoubt) {
+			this.failedTrials++;
+		}
+		else {
+			this.failedTrials = 0;
 			this.countedFailures++;
-			this.countedTimeouts += timedOut ? 1 : 0;
+			this.timeouts += timedOut ? 1 : 0;
 		}
-		return this.countedFailures >= maxFailures || this.countedTimeouts >= maxTimeouts;
+		return this.countedFailures >= maxFailures || this.timeouts >= maxTimeouts;
+	}
+
+	/**
+	 * Failures in doubt since one that counts, or since the breaker opened last.
+	 * @return the number
+	 */
+	public int failedTrials() {
+		return this.failedTrials;
 	}
 
 	/**
@@ -399,14 +411,6 @@ public final class Delivery {
 	 */
 	public boolean hasFailedAlone() {
 		return this.failedAlone;
-	}
-
-	/**
-	 * Notes that the attempt that failed last did so by its deadline.
-	 * @return the number of attempts that did so far
-	 */
-	public int timedOut() {
-		return ++this.timeouts;
 	}
 
 	@Override

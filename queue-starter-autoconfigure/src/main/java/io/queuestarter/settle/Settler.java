@@ -189,11 +189,12 @@ public final class Settler implements Answers {
 		long nowNanos = this.time.nanoTime();
 		this.dispatcher.forEachInFlight((delivery) -> {
 			Attempt attempt = delivery.attempt();
-			if (attempt != null && attempt.isOverdue(nowNanos)) {
+			// An attempt is told before its record is in flight, and nobody may claim it
+			// then.
+			if (attempt != null && attempt.isOverdue(nowNanos) && delivery.state() == DeliveryState.IN_FLIGHT) {
 				TimeoutException cause = new TimeoutException("No answer before " + attempt.deadline());
 				if (conclude(attempt, () -> {
 					this.outcomes.timedOut();
-					delivery.timedOut();
 					fail(attempt, this.rule.backoff().after(attempt.delivery().attemptHere(attempt)),
 							DeadLetterReason.TIMEOUT, cause, true);
 				})) {
@@ -266,10 +267,10 @@ public final class Settler implements Answers {
 		Circuit circuit = attempt.circuit();
 		boolean wished = cause instanceof QueueRetryException;
 		// Before the breaker is told: this failure may close it, if it is the last trial.
-		boolean inDoubt = attempt.isTrial() || circuit.isDoubtful();
+		boolean inDoubt = attempt.isTrial() || circuit.isDoubtful() || attempt.openings() != circuit.openings();
 		boolean exhausted = delivery.countFailure(circuit.openings(), inDoubt, timedOut, attemptsOf(delivery),
 				this.rule.maxTimeouts());
-		if (!wished && (inDoubt || delivery.countedFailures() <= attemptsOf(delivery))) {
+		if (!wished && delivery.countedFailures() <= attemptsOf(delivery) && delivery.failedTrials() <= 1) {
 			circuit.failed(attempt.startedNanos(), nowNanos, cause);
 		}
 		else {
