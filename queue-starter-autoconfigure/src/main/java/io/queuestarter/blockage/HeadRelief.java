@@ -115,7 +115,7 @@ public final class HeadRelief {
 		if (attempt == null || !isToBlame(delivery, nowNanos)) {
 			return false;
 		}
-		long since = (delivery.firstFailureNanos() != 0) ? delivery.firstFailureNanos() : attempt.startedNanos();
+		long since = delivery.hasFailed() ? delivery.firstFailureNanos() : attempt.startedNanos();
 		return nowNanos - since >= this.rule.maxHeadAge().toNanos();
 	}
 

@@ -381,6 +381,14 @@ public final class Delivery {
 	}
 
 	/**
+	 * Whether an attempt for the record failed here.
+	 * @return {@code false} before the first failure
+	 */
+	public boolean hasFailed() {
+		return this.failures > 0;
+	}
+
+	/**
 	 * When the record failed first, on the scale of {@link TimeSource#nanoTime()}.
 	 * @return the nanoseconds, or 0 if no attempt failed
 	 */

@@ -258,8 +258,10 @@ public final class Settler implements Answers {
 	/**
 	 * The record may be at fault, or what it depends on: as long as the latter is not
 	 * known to answer, the record is tried again, and what it failed in doubt does not
-	 * count. What fails for good must not open the breaker alone, so each record counts
-	 * for as many failures as it has attempts.
+	 * count. What fails for good must not open the breaker: each record counts for as
+	 * many failures as it has attempts, and for none any more once others have succeeded
+	 * since its first. Otherwise a window in which poison is left alone would look like
+	 * an outage, and nothing would ever end it.
 	 */
 	private void fail(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause, boolean timedOut) {
 		long nowNanos = this.time.nanoTime();
@@ -270,14 +272,14 @@ public final class Settler implements Answers {
 		boolean inDoubt = attempt.isTrial() || circuit.isDoubtful() || attempt.openings() != circuit.openings();
 		boolean exhausted = delivery.countFailure(circuit.openings(), inDoubt, timedOut, attemptsOf(delivery),
 				this.rule.maxTimeouts());
-		if (!wished && delivery.countedFailures() <= attemptsOf(delivery) && delivery.failedTrials() <= 1) {
+		boolean alone = !wished && delivery.hasFailed() && circuit.answersSince(delivery.firstFailureNanos());
+		if (!wished && !alone && delivery.countedFailures() <= attemptsOf(delivery) && delivery.failedTrials() <= 1) {
 			circuit.failed(attempt.startedNanos(), nowNanos, cause);
 		}
 		else {
 			circuit.released();
 		}
-		boolean again = delivery.firstFailureNanos() != 0;
-		delivery.failedWith(cause, nowNanos, !wished && again && circuit.answersSince(delivery.firstFailureNanos()));
+		delivery.failedWith(cause, nowNanos, alone);
 		Destination destination = (exhausted && !inDoubt) ? this.routes.afterAttempts(delivery) : null;
 		if (destination != null
 				&& circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos)) {

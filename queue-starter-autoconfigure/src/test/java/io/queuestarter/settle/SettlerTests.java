@@ -457,16 +457,14 @@ class SettlerTests {
 		assertThat(delivery.state()).isEqualTo(DeliveryState.DEAD_LETTERING);
 	}
 
-	/*
-	 * The record is the last of three trials: its failure closes the breaker, since the
-	 * others succeeded, and they are also the sign that others succeed.
-	 */
+	/** The record is the last of three trials: its failure closes the breaker. */
 	@Test
 	void trialThatClosesTheBreakerGivesNoRecordUp() {
-		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		CircuitBreaker breaker = guarded(Duration.ZERO);
 		this.handler = (attempt) -> {
 			throw new IllegalStateException("down");
 		};
+		long before = this.clock.nanoTime() - 1;
 		Delivery delivery = dispatch();
 		passTime(Duration.ofMillis(100));
 		breaker.transitionToOpenState();
@@ -474,7 +472,7 @@ class SettlerTests {
 		Circuit circuit = this.circuits.of(null);
 		for (int trial = 0; trial < 2; trial++) {
 			assertThat(circuit.tryAcquire()).isTrue();
-			circuit.succeeded(this.clock.nanoTime() + 2_000_000, this.clock.nanoTime() + 2_000_000);
+			circuit.succeeded(before, this.clock.nanoTime());
 		}
 		passTime(Duration.ofMillis(200));
 
@@ -502,6 +500,28 @@ class SettlerTests {
 		passTime(Duration.ofMillis(800));
 
 		assertThat(this.parked).singleElement().satisfies((failure) -> assertThat(failure.attempts()).isEqualTo(5));
+	}
+
+	/** A window in which poison is left alone must not look like an outage. */
+	@Test
+	void failuresOfARecordDoNotCountForTheBreakerOnceOthersHaveSucceeded() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("poison");
+		};
+		Circuit circuit = this.circuits.of(null);
+		dispatch();
+		passTime(Duration.ofMillis(100));
+		assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isEqualTo(2);
+
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(circuit.tryAcquire()).isTrue();
+		circuit.succeeded(this.clock.nanoTime(), this.clock.nanoTime());
+		passTime(Duration.ofMillis(200));
+
+		assertThat(this.attempts).hasSize(3);
+		assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isEqualTo(2);
+		assertThat(this.parked).hasSize(1);
 	}
 
 	private CircuitBreaker guarded(Duration patience) {
