@@ -87,6 +87,8 @@ class SettlerTests {
 
 	private final Assignment assignment = Records.assignment(this.dispatcher);
 
+	private final Overstays overstays = new Overstays(this.dispatcher, Duration.ofSeconds(5), 1, this.clock);
+
 	private ExceptionPolicy exceptions = ExceptionPolicy.RETRY_ALL;
 
 	private Settler settler = settler((delivery, failure, destination) -> {
@@ -440,6 +442,26 @@ class SettlerTests {
 		assertThat(this.outcomes.timedOutCount()).isZero();
 	}
 
+	/*
+	 * As for a moment when an attempt begins: it can be seen before its record is in
+	 * flight.
+	 */
+	@Test
+	void attemptWhoseRecordIsNotInFlightIsNotTimedOut() {
+		this.handler = (attempt) -> {
+			assertThat(attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.QUEUED)).isTrue();
+			this.clock.advance(Duration.ofSeconds(30));
+			this.settler.timeOutOverdue();
+			assertThat(attempt.delivery().move(DeliveryState.QUEUED, DeliveryState.IN_FLIGHT)).isTrue();
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.attempts).noneMatch(Attempt::isCancelled);
+		assertThat(this.outcomes.timedOutCount()).isZero();
+	}
+
 	@Test
 	void recordThatHasUsedUpItsAttemptsGoesToTheNextRetryTopic() {
 		this.tiers.add(new RetryTier("{topic}-retry", Duration.ofSeconds(30), 2));
@@ -504,14 +526,86 @@ class SettlerTests {
 		assertThat(this.parked).singleElement().satisfies((failure) -> assertThat(failure.attempts()).isEqualTo(5));
 	}
 
+	@Test
+	void attemptThatSpansAnOutageDoesNotCount() {
+		CircuitBreaker breaker = guarded(Duration.ZERO);
+		this.handler = (attempt) -> {
+			if (attempt.attempt() == 1) {
+				breaker.transitionToOpenState();
+				breaker.transitionToClosedState();
+			}
+			throw new IllegalStateException("down");
+		};
+		dispatch();
+
+		passTime(Duration.ofMillis(100));
+		passTime(Duration.ofMillis(200));
+		assertThat(this.attempts).hasSize(3);
+		assertThat(this.parked).isEmpty();
+		passTime(Duration.ofMillis(400));
+
+		assertThat(this.parked).singleElement().satisfies((failure) -> assertThat(failure.attempts()).isEqualTo(4));
+	}
+
+	/*
+	 * A quiet queue of which one record is poison: its first failure counts against the
+	 * provider, the others would each time open the breaker anew.
+	 */
+	@Test
+	void recordFailsOneTrialOfTheBreakerUntilItOpensAgain() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		dispatch();
+		for (int attempt = 2; attempt <= 10; attempt++) {
+			passTime(Duration.ofSeconds(1));
+		}
+		assertThat(this.attempts).hasSize(10);
+		assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.HALF_OPEN);
+		assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isOne();
+
+		this.handler = (attempt) -> {
+		};
+		dispatch();
+		dispatch();
+		assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+	}
+
+	@Test
+	void eachOpeningOfTheBreakerCountsAFailedTrialOfTheRecordAnew() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		dispatch();
+		passTime(Duration.ofSeconds(1));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+
+		passTime(Duration.ofSeconds(1));
+		passTime(Duration.ofSeconds(1));
+
+		assertThat(this.attempts).hasSize(4);
+		assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isOne();
+	}
+
 	private CircuitBreaker guarded(Duration patience) {
 		CircuitBreakerRegistry registry = CircuitBreakerRegistry
 			.of(CircuitBreakerConfig.custom().permittedNumberOfCallsInHalfOpenState(3).build());
-		registry.circuitBreaker("guarded");
+		CircuitBreaker breaker = registry.circuitBreaker("guarded");
+		guard(registry, patience);
+		return breaker;
+	}
+
+	private void guard(CircuitBreakerRegistry registry, Duration patience) {
 		this.circuits = new Circuits(
 				new OutageSettings(true, "guarded", null, Duration.ofMinutes(5), Integer.MAX_VALUE, patience), registry,
 				null, this.clock::nanoTime);
-		return registry.circuitBreaker("guarded");
 	}
 
 	@Test
@@ -593,11 +687,10 @@ class SettlerTests {
 
 	@Test
 	void X57_handlersThatDoNotEndAreTold() {
-		Overstays overstays = new Overstays(this.dispatcher, Duration.ofSeconds(5), 1, this.clock);
 		this.handler = (attempt) -> {
-			overstays.add(attempt, this.clock.nanoTime());
+			this.overstays.add(attempt, this.clock.nanoTime());
 			this.clock.advance(Duration.ofSeconds(5));
-			overstays.look(this.clock.nanoTime());
+			this.overstays.look(this.clock.nanoTime());
 		};
 		try (LogLines lines = LogLines.of(Overstays.class.getName(), Level.WARN)) {
 			dispatch();
@@ -792,9 +885,8 @@ class SettlerTests {
 		return new Settler(new RetryRule(3, 3, backoff, this.exceptions), routes,
 				(deadLetters != null) ? deadLetters : (delivery, failure, destination) -> {
 					throw new IllegalStateException("Nowhere to go");
-				}, this.dispatcher, new Retries(this.timer, this.dispatcher, 1),
-				new Overstays(this.dispatcher, Duration.ofSeconds(5), 1, this.clock), this.outcomes, this.clock,
-				this.outOfMemory::set);
+				}, this.dispatcher, new Retries(this.timer, this.dispatcher, 1), this.overstays, this.outcomes,
+				this.clock, this.outOfMemory::set);
 	}
 
 	private interface Handler {
