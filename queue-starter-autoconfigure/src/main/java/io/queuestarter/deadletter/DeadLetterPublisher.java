@@ -131,11 +131,11 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	 * @param source a topic that the queue consumes
 	 * @param topic the topic to be written
 	 * @param delay time that records rest in the topic
-	 * @return done when the topic was looked after
+	 * @return done when the topic was looked after, or will not be
 	 */
 	public CompletableFuture<Void> prepare(String source, String topic, Duration delay) {
 		CompletableFuture<Void> done = new CompletableFuture<>();
-		execute(() -> {
+		boolean accepted = execute(() -> {
 			try {
 				ensure(source, topic);
 				this.topics.check(topic, delay);
@@ -148,6 +148,9 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 				done.complete(null);
 			}
 		}, null);
+		if (!accepted) {
+			done.complete(null);
+		}
 		return done;
 	}
 
@@ -341,13 +344,15 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 	}
 
-	private void execute(Runnable task, @Nullable Letter letter) {
-		schedule(task, Duration.ZERO, letter);
+	private boolean execute(Runnable task, @Nullable Letter letter) {
+		return schedule(task, Duration.ZERO, letter);
 	}
 
-	private void schedule(Runnable task, Duration delay, @Nullable Letter letter) {
+	/** Answers whether the task will run, if the publisher is not closed before. */
+	private boolean schedule(Runnable task, Duration delay, @Nullable Letter letter) {
 		try {
 			this.thread.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+			return true;
 		}
 		catch (RejectedExecutionException ex) {
 			// Closed with the application: the record is let go and delivered again.
@@ -355,6 +360,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 				end(letter);
 				letter.delivery().letGo();
 			}
+			return false;
 		}
 	}
 

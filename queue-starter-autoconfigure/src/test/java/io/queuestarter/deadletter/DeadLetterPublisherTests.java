@@ -60,6 +60,14 @@ class DeadLetterPublisherTests {
 		}
 	}
 
+	@Test
+	void topicIsNotWaitedForWhenThePublisherIsClosed() {
+		DeadLetterPublisher publisher = publisher();
+		publisher.close();
+
+		assertThat(publisher.prepare("orders", "orders-retry", Duration.ZERO)).isDone();
+	}
+
 	private void publish(DeadLetterPublisher publisher) {
 		this.delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING);
 		publisher.publish(this.delivery,
