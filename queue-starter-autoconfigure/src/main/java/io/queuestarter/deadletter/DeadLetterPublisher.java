@@ -130,14 +130,15 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	 * Never blocks; what is wrong is logged as a warning.
 	 * @param source a topic that the queue consumes
 	 * @param topic the topic to be written
+	 * @param kind what it is for
 	 * @param delay time that records rest in the topic
 	 * @return done when the topic was looked after, or will not be
 	 */
-	public CompletableFuture<Void> prepare(String source, String topic, Duration delay) {
+	public CompletableFuture<Void> prepare(String source, String topic, Destination.Kind kind, Duration delay) {
 		CompletableFuture<Void> done = new CompletableFuture<>();
 		boolean accepted = execute(() -> {
 			try {
-				ensure(source, topic);
+				ensure(source, topic, kind);
 				this.topics.check(topic, delay);
 			}
 			catch (Throwable ex) {
@@ -181,7 +182,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		// A producer may throw although it has taken the record, and call back later.
 		AtomicBoolean failed = new AtomicBoolean();
 		try {
-			ensure(delivery.assignment().stage().source(), topic);
+			ensure(delivery.assignment().stage().source(), topic, letter.destination().kind());
 			this.producers.get().send(letter(letter, record, form), (metadata, error) -> {
 				if (error == null) {
 					acknowledged(letter, form);
@@ -337,9 +338,9 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 	}
 
-	private void ensure(String source, String topic) throws Exception {
+	private void ensure(String source, String topic, Destination.Kind kind) throws Exception {
 		if (!this.ensured.contains(topic)) {
-			this.topics.ensure(source, topic);
+			this.topics.ensure(source, topic, kind);
 			this.ensured.add(topic);
 		}
 	}

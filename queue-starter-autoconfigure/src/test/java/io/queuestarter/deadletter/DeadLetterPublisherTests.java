@@ -65,7 +65,7 @@ class DeadLetterPublisherTests {
 		DeadLetterPublisher publisher = publisher();
 		publisher.close();
 
-		assertThat(publisher.prepare("orders", "orders-retry", Duration.ZERO)).isDone();
+		assertThat(publisher.prepare("orders", "orders-retry", Destination.Kind.RETRY, Duration.ZERO)).isDone();
 	}
 
 	private void publish(DeadLetterPublisher publisher) {
@@ -93,7 +93,7 @@ class DeadLetterPublisherTests {
 		});
 		DeadLetterSettings settings = new DeadLetterSettings("orders", "group", (delivery) -> null, TooLarge.HOLD,
 				Duration.ofMillis(10), Duration.ofMillis(20));
-		return new DeadLetterPublisher(settings, () -> producer, (source, topic) -> {
+		return new DeadLetterPublisher(settings, () -> producer, (source, topic, kind) -> {
 		}, System::nanoTime);
 	}
 
