@@ -67,6 +67,8 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	private final boolean trial;
 
+	private final boolean permitted;
+
 	private final int openings;
 
 	/** Any thread, by compare-and-set. */
@@ -105,7 +107,8 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		this.deadlineNanos = this.startedNanos + timeoutNanos;
 		this.circuit = circuit;
 		this.openings = circuit.openings();
-		this.trial = circuit.isDoubtful();
+		this.permitted = circuit.isFindingOut();
+		this.trial = this.permitted || circuit.isDoubtful();
 	}
 
 	/**
@@ -292,7 +295,19 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	}
 
 	/**
-	 * What the attempt depends on, and must tell its outcome, once.
+	 * Ends an attempt that says nothing of what it depends on: gives its permit back.
+	 * Only attempts that find out take one, of the period in which they begin: the permit
+	 * of an earlier time would be one attempt more.
+	 */
+	public void release() {
+		if (this.permitted && this.openings == this.circuit.openings()) {
+			this.circuit.released();
+		}
+	}
+
+	/**
+	 * What the attempt depends on. Its outcome is told there, or the attempt is
+	 * {@linkplain #release() released}, once.
 	 * @return the circuit
 	 */
 	public Circuit circuit() {

@@ -107,7 +107,7 @@ public final class Settler implements Answers {
 	public void failed(Attempt attempt, Throwable error) {
 		if (Failures.isOutOfMemory(error)) {
 			conclude(attempt, () -> {
-				attempt.circuit().released();
+				attempt.release();
 				attempt.delivery().letGo();
 				this.fatal.accept(error);
 			});
@@ -176,7 +176,7 @@ public final class Settler implements Answers {
 	@Override
 	public void abandoned(Attempt attempt) {
 		conclude(attempt, () -> {
-			attempt.circuit().released();
+			attempt.release();
 			this.outcomes.abandoned();
 			this.overstays.add(attempt, this.time.nanoTime());
 		});
@@ -231,7 +231,7 @@ public final class Settler implements Answers {
 			return true;
 		}
 		if (attempt == null || delivery.state() != DeliveryState.IN_FLIGHT || !conclude(attempt, () -> {
-			attempt.circuit().released();
+			attempt.release();
 			if (delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
 				this.deadLetters.publish(delivery, failure, destination);
 			}
@@ -246,7 +246,7 @@ public final class Settler implements Answers {
 
 	/** Says that no attempt can succeed, whatever it depends on. */
 	private void verdict(Attempt attempt, DeadLetterReason reason, Throwable cause) {
-		attempt.circuit().released();
+		attempt.release();
 		attempt.delivery().failedWith(cause, this.time.nanoTime(), false);
 		handOver(attempt, reason, cause, this.routes.afterVerdict(attempt.delivery()));
 	}
@@ -274,7 +274,7 @@ public final class Settler implements Answers {
 			circuit.failed(attempt.startedNanos(), nowNanos, cause);
 		}
 		else {
-			circuit.released();
+			attempt.release();
 		}
 		boolean again = delivery.firstFailureNanos() != 0;
 		delivery.failedWith(cause, nowNanos, !wished && again && circuit.answersSince(delivery.firstFailureNanos()));

@@ -594,6 +594,54 @@ class SettlerTests {
 		assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isOne();
 	}
 
+	@Test
+	void attemptBegunBeforeTheBreakerOpenedGivesNoPermitBack() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		this.handler = Attempt::awaitAnswer;
+		dispatch();
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+
+		this.attempts.get(0).reject("no such order");
+
+		assertThat(permits(breaker)).isEqualTo(3);
+	}
+
+	@Test
+	void trialGivesNoPermitBackToTheNextTrials() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		this.handler = Attempt::awaitAnswer;
+		Delivery delivery = dispatch();
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+
+		delivery.letGo();
+
+		assertThat(permits(breaker)).isEqualTo(3);
+	}
+
+	@Test
+	void trialThatSaysNothingGivesItsPermitBack() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		this.handler = (attempt) -> attempt.reject("no such order");
+
+		dispatch();
+
+		assertThat(permits(breaker)).isEqualTo(3);
+	}
+
+	private static int permits(CircuitBreaker breaker) {
+		int permits = 0;
+		while (breaker.tryAcquirePermission()) {
+			permits++;
+		}
+		return permits;
+	}
+
 	private CircuitBreaker guarded(Duration patience) {
 		CircuitBreakerRegistry registry = CircuitBreakerRegistry
 			.of(CircuitBreakerConfig.custom().permittedNumberOfCallsInHalfOpenState(3).build());
