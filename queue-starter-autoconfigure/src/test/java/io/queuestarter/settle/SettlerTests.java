@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.mockito.AdditionalAnswers;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.converter.ConversionException;
 import org.springframework.messaging.converter.MessageConversionException;
@@ -55,6 +56,8 @@ import io.queuestarter.testkit.Trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.Mockito.mock;
 
 /**
  * Dispatcher, runner, settler and retries on the test's thread, with a clock and a timer
@@ -463,6 +466,89 @@ class SettlerTests {
 	}
 
 	@Test
+	void handlerThatHasAnsweredIsCancelledAtItsDeadlineAndLosesItsPlace() {
+		List<String> seen = new ArrayList<>();
+		this.handler = (attempt) -> {
+			attempt.ack();
+			for (Duration time : List.of(Duration.ofSeconds(30).minusNanos(1), Duration.ofNanos(1),
+					Duration.ofSeconds(5).minusNanos(1), Duration.ofNanos(1))) {
+				this.clock.advance(time);
+				this.settler.timeOutOverdue();
+				seen.add(
+						"cancelled " + attempt.isCancelled() + ", interrupted " + Thread.currentThread().isInterrupted()
+								+ ", in flight " + this.dispatcher.inFlight() + ", leaked " + this.overstays.leaked());
+			}
+		};
+
+		Delivery delivery = dispatch();
+		this.settler.timeOutOverdue();
+
+		assertThat(seen).containsExactly("cancelled false, interrupted false, in flight 1, leaked 0",
+				"cancelled true, interrupted true, in flight 1, leaked 0",
+				"cancelled true, interrupted true, in flight 1, leaked 0",
+				"cancelled true, interrupted true, in flight 0, leaked 1");
+		assertThat(this.overstays.leaked()).isZero();
+		assertThat(this.overstays.total()).isOne();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(delivery.timeouts()).isZero();
+		assertThat(this.outcomes.acknowledgedCount()).isOne();
+		assertThat(this.outcomes.timedOutCount()).isZero();
+		assertThat(this.outcomes.lateCount()).as("its answer counted").isZero();
+		assertThat(this.outcomes.retriedCount()).isZero();
+		assertThat(this.dispatcher.inFlight()).isZero();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void handlerThatAskedForAnotherAttemptIsCancelledAtItsDeadlineWhateverTheNextDoes() {
+		this.handler = (attempt) -> {
+			if (attempt.attempt() == 1) {
+				attempt.retryAfter(Duration.ZERO);
+				passTime(Duration.ofSeconds(30));
+				this.settler.timeOutOverdue();
+			}
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(this.attempts).extracting(Attempt::isCancelled).containsExactly(true, false);
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.outcomes.timedOutCount()).isZero();
+	}
+
+	@Test
+	void handlerThatHasAnsweredAndReturnedIsNotCancelled() {
+		this.handler = Attempt::ack;
+		dispatch();
+
+		this.clock.advance(Duration.ofHours(1));
+		this.settler.timeOutOverdue();
+
+		assertThat(this.attempts).noneMatch(Attempt::isCancelled);
+		assertThat(this.overstays.total()).isZero();
+	}
+
+	/*
+	 * Of a handler that was cancelled twice, at the same moment by two threads, one place
+	 * is taken and given back.
+	 */
+	@Test
+	void handlerThatIsToldTwiceLosesItsPlaceOnce() {
+		this.handler = (attempt) -> {
+			this.overstays.add(attempt, this.clock.nanoTime());
+			this.overstays.add(attempt, this.clock.nanoTime());
+			this.clock.advance(Duration.ofSeconds(5));
+			this.overstays.look(this.clock.nanoTime());
+		};
+
+		dispatch();
+		this.overstays.look(this.clock.nanoTime());
+
+		assertThat(this.overstays.leaked()).isZero();
+		assertThat(this.overstays.total()).isOne();
+	}
+
+	@Test
 	void recordThatHasUsedUpItsAttemptsGoesToTheNextRetryTopic() {
 		this.tiers.add(new RetryTier("{topic}-retry", Duration.ofSeconds(30), 2));
 		this.settler = settler((delivery, failure, destination) -> this.destinations.add(destination));
@@ -642,12 +728,41 @@ class SettlerTests {
 		return permits;
 	}
 
+	/*
+	 * The breaker is asked just before the record is moved, and lets it go.
+	 */
+	@Test
+	void recordLetGoWhileItIsMovedAsideDoesNotCountAsMoved() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		CircuitBreaker watched = mock(AdditionalAnswers.delegatesTo(breaker));
+		guard(watched);
+		this.handler = Attempt::awaitAnswer;
+		Delivery delivery = dispatch();
+		willAnswer((call) -> delivery.letGo()).given(watched).releasePermission();
+
+		assertThat(this.settler.moveAside(delivery, new IllegalStateException("blocks"))).isFalse();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
+		assertThat(this.outcomes.cancelledCount()).isZero();
+		assertThat(this.parked).isEmpty();
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
 	private CircuitBreaker guarded(Duration patience) {
 		CircuitBreakerRegistry registry = CircuitBreakerRegistry
 			.of(CircuitBreakerConfig.custom().permittedNumberOfCallsInHalfOpenState(3).build());
 		CircuitBreaker breaker = registry.circuitBreaker("guarded");
 		guard(registry, patience);
 		return breaker;
+	}
+
+	private void guard(CircuitBreaker breaker) {
+		CircuitBreakerRegistry registry = CircuitBreakerRegistry.ofDefaults();
+		registry.circuitBreaker("guarded");
+		registry.replace("guarded", breaker);
+		guard(registry, Duration.ofMinutes(2));
 	}
 
 	private void guard(CircuitBreakerRegistry registry, Duration patience) {
