@@ -35,8 +35,9 @@ public interface QueueContext {
 
 	/**
 	 * Whether nobody waits for this attempt any more: it timed out, or the partition was
-	 * taken away. Its thread is interrupted as well. A handler that loops should look.
-	 * @return {@code true} if its result no longer counts
+	 * taken away, or it has answered and runs on after {@link #deadline()}. Its thread is
+	 * interrupted as well. A handler that loops should look.
+	 * @return {@code true} if it should end
 	 */
 	boolean isCancelled();
 

@@ -10,8 +10,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
@@ -124,6 +126,53 @@ class RetryTopicTests {
 		try (QueueApp app = builder.with("spring.kafka.consumer.auto-offset-reset", "latest").start()) {
 			QueueApp.eventually().until(() -> app.bean(Handler.class).handled.contains("fails-2"));
 			assertThat(app.bean(Handler.class).calls).extracting(Call::attempt).containsExactly(3);
+		}
+	}
+
+	/*
+	 * Record 0 of the retry topic is handled and committed. Then three more are written
+	 * there while nobody runs, and retention deletes the first of them: the committed
+	 * offset is out of range, and 'latest' would skip the other two.
+	 */
+	@Test
+	void restingRecordsAreHandledWhenRetentionHasDeletedTheCommittedOffset() {
+		String topic = Broker.newTopic("tiers-deleted", 1);
+		String retryTopic = topic + "-flaky-retry-1";
+		QueueApp.Builder builder = app(topic).with("kafka-queue.listeners.flaky.retry.topics[0].delay", "1ms")
+			.with("spring.kafka.consumer.auto-offset-reset", "latest");
+		try (QueueApp app = builder.start()) {
+			Broker.send(retryTopic, null, "first");
+			QueueApp.eventually().until(() -> Broker.committedOffset(topic, retryTopic, 0) == 1);
+			assertThat(app.bean(Handler.class).handled).containsExactly("first");
+		}
+		List.of("deleted", "second", "third").forEach((value) -> Broker.send(retryTopic, null, value));
+		Broker.await(Broker.admin()
+			.deleteRecords(Map.of(new TopicPartition(retryTopic, 0), RecordsToDelete.beforeOffset(2)))
+			.all());
+
+		try (QueueApp app = builder.start()) {
+			QueueApp.eventually().until(() -> Broker.committedOffset(topic, retryTopic, 0) == 4);
+			assertThat(app.bean(Handler.class).handled).containsExactlyInAnyOrder("second", "third");
+		}
+	}
+
+	/*
+	 * The headers would say that the record has used up its attempts, timeouts and tiers.
+	 */
+	@Test
+	void recordThatComesWithCountsOfAnotherLifeGoesThroughAllTopics() {
+		String topic = Broker.newTopic("tiers-copy", 1);
+		Broker.send(new ProducerRecord<>(topic, 0, KEY, Broker.bytes("fails-4"),
+				List.of(header(History.ATTEMPTS, "9"), header(History.RETRIES, "9"), header(History.TIMEOUTS, "9"))));
+
+		try (QueueApp app = tiers(app(topic)).start()) {
+			Handler handler = app.bean(Handler.class);
+			QueueApp.eventually().until(() -> handler.handled.contains("fails-4"));
+			awaitEmpty(app);
+
+			assertThat(handler.calls).extracting(Call::attempt).containsExactly(1, 2, 3, 4, 5);
+			assertThat(text(handler.calls.get(4).record(), History.RETRIES)).isEqualTo("3");
+			assertThat(text(handler.calls.get(4).record(), History.TIMEOUTS)).isEqualTo("0");
 		}
 	}
 

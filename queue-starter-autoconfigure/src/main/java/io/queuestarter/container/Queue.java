@@ -180,10 +180,15 @@ public final class Queue {
 	private void prepareOwnTopics() {
 		List<CompletableFuture<Void>> topics = new ArrayList<>();
 		this.retryTopics.stages()
-			.forEach((topic, stage) -> topics.add(this.deadLetters.prepare(stage.source(), topic, stage.delay())));
+			.forEach((topic, stage) -> topics
+				.add(this.deadLetters.prepare(stage.source(), topic, kind(stage), stage.delay())));
 		CompletableFuture.allOf(topics.toArray(CompletableFuture[]::new))
 			.completeOnTimeout(null, PREPARATION.toNanos(), TimeUnit.NANOSECONDS)
 			.join();
+	}
+
+	private static Destination.Kind kind(Stage stage) {
+		return (stage.kind() == Stage.Kind.PARK) ? Destination.Kind.PARK : Destination.Kind.RETRY;
 	}
 
 	/** What a topic is for. */
@@ -231,7 +236,7 @@ public final class Queue {
 					"Exclude it from the pattern, or set another dlq.topic."));
 			return;
 		}
-		this.deadLetters.prepare(topic, deadLetterTopic, Duration.ZERO);
+		this.deadLetters.prepare(topic, deadLetterTopic, Destination.Kind.DEAD_LETTER, Duration.ZERO);
 	}
 
 	void polled(Instant now) {

@@ -24,6 +24,7 @@ import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.StringUtils;
 
 import io.queuestarter.QueueException;
 
@@ -55,31 +56,36 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 	}
 
 	@Override
-	public void ensure(String source, String deadLetterTopic) throws Exception {
+	public void ensure(String source, String topic, Destination.Kind kind) throws Exception {
 		try (Admin admin = Admin.create(this.properties)) {
-			Optional<TopicDescription> existing = describe(admin, deadLetterTopic);
+			Optional<TopicDescription> existing = describe(admin, topic);
 			if (existing.isPresent()) {
-				warnIfDenied(existing.get());
+				warnIfDenied(existing.get(), kind);
 				return;
 			}
-			int partitions = describe(admin, source).map((topic) -> topic.partitions().size()).orElse(1);
-			String advice = "Create it with " + partitions + " partitions (kafka-topics.sh --create --topic "
-					+ deadLetterTopic + " --partitions " + partitions + "), name another, or set dlq.enabled=false.";
+			int partitions = describe(admin, source).map((found) -> found.partitions().size()).orElse(1);
+			String advice = "Create it with " + partitions + " partitions (kafka-topics.sh --create --topic " + topic
+					+ " --partitions " + partitions + "), name another with " + kind.alternative + ".";
 			if (!this.create) {
-				throw new QueueException("Dead-letter topic '" + deadLetterTopic + "' does not exist. " + advice, null);
+				throw new QueueException(named(topic, kind) + " does not exist. " + advice, null);
 			}
-			NewTopic topic = new NewTopic(deadLetterTopic, Optional.of(partitions), Optional.empty());
-			Map<String, String> configs = new HashMap<>(configs(admin, source));
+			NewTopic created = new NewTopic(topic, Optional.of(partitions), Optional.empty());
+			Map<String, String> configs = new HashMap<>(configs(admin, source, kind));
 			configs.put(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE);
-			create(admin, topic.configs(configs), advice);
+			create(admin, created.configs(configs), kind, advice);
 		}
+	}
+
+	private static String named(String topic, Destination.Kind kind) {
+		return StringUtils.capitalize(kind.text) + " '" + topic + "'";
 	}
 
 	/**
 	 * What the source topic says of the size of its records, with room for our headers. A
-	 * topic that says nothing has the broker's limit, and so has its dead-letter topic.
+	 * topic that says nothing has the broker's limit, and so has the new one.
 	 */
-	private static Map<String, String> configs(Admin admin, String source) throws InterruptedException {
+	private static Map<String, String> configs(Admin admin, String source, Destination.Kind kind)
+			throws InterruptedException {
 		ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, source);
 		try {
 			Config config = admin.describeConfigs(List.of(resource))
@@ -94,8 +100,8 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 			return Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Long.toString(bytes));
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			LOGGER.warn("max.message.bytes of topic '{}' could not be looked up, its dead-letter topic gets the "
-					+ "broker's: {}", source, ex.toString());
+			LOGGER.warn("max.message.bytes of topic '{}' could not be looked up, its {} gets the broker's: {}", source,
+					kind.text, ex.toString());
 			return Map.of();
 		}
 	}
@@ -137,11 +143,11 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 	}
 
 	/** Only warns: what a broker says of rights is no proof, a write is. */
-	private static void warnIfDenied(TopicDescription topic) {
+	private static void warnIfDenied(TopicDescription topic, Destination.Kind kind) {
 		Set<AclOperation> operations = topic.authorizedOperations();
 		if (operations != null && !operations.isEmpty() && !operations.contains(AclOperation.WRITE)) {
-			LOGGER.warn("Dead-letter topic '{}' may not be written by this application, records that fail will be "
-					+ "held; grant it WRITE on the topic", topic.name());
+			LOGGER.warn("{} may not be written by this application, records that fail will be held; grant it WRITE on "
+					+ "the topic", named(topic.name(), kind));
 		}
 	}
 
@@ -161,15 +167,15 @@ public final class AdminDeadLetterTopics implements DeadLetterTopics {
 		}
 	}
 
-	private static void create(Admin admin, NewTopic topic, String advice) throws Exception {
+	private static void create(Admin admin, NewTopic topic, Destination.Kind kind, String advice) throws Exception {
 		try {
 			admin.createTopics(List.of(topic)).all().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-			LOGGER.info("Created dead-letter topic '{}' with {} partitions", topic.name(), topic.numPartitions());
+			LOGGER.info("Created {} '{}' with {} partitions", kind.text, topic.name(), topic.numPartitions());
 		}
 		catch (ExecutionException ex) {
 			if (!(ex.getCause() instanceof TopicExistsException)) {
-				throw new QueueException("Dead-letter topic '" + topic.name()
-						+ "' does not exist and could not be created: " + ex.getCause() + ". " + advice, ex);
+				throw new QueueException(named(topic.name(), kind) + " does not exist and could not be created: "
+						+ ex.getCause() + ". " + advice, ex);
 			}
 		}
 	}

@@ -130,14 +130,15 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	 * Never blocks; what is wrong is logged as a warning.
 	 * @param source a topic that the queue consumes
 	 * @param topic the topic to be written
+	 * @param kind what it is for
 	 * @param delay time that records rest in the topic
-	 * @return done when the topic was looked after
+	 * @return done when the topic was looked after, or will not be
 	 */
-	public CompletableFuture<Void> prepare(String source, String topic, Duration delay) {
+	public CompletableFuture<Void> prepare(String source, String topic, Destination.Kind kind, Duration delay) {
 		CompletableFuture<Void> done = new CompletableFuture<>();
-		execute(() -> {
+		boolean accepted = execute(() -> {
 			try {
-				ensure(source, topic);
+				ensure(source, topic, kind);
 				this.topics.check(topic, delay);
 			}
 			catch (Throwable ex) {
@@ -148,6 +149,9 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 				done.complete(null);
 			}
 		}, null);
+		if (!accepted) {
+			done.complete(null);
+		}
 		return done;
 	}
 
@@ -178,7 +182,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		// A producer may throw although it has taken the record, and call back later.
 		AtomicBoolean failed = new AtomicBoolean();
 		try {
-			ensure(delivery.assignment().stage().source(), topic);
+			ensure(delivery.assignment().stage().source(), topic, letter.destination().kind());
 			this.producers.get().send(letter(letter, record, form), (metadata, error) -> {
 				if (error == null) {
 					acknowledged(letter, form);
@@ -334,20 +338,22 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 	}
 
-	private void ensure(String source, String topic) throws Exception {
+	private void ensure(String source, String topic, Destination.Kind kind) throws Exception {
 		if (!this.ensured.contains(topic)) {
-			this.topics.ensure(source, topic);
+			this.topics.ensure(source, topic, kind);
 			this.ensured.add(topic);
 		}
 	}
 
-	private void execute(Runnable task, @Nullable Letter letter) {
-		schedule(task, Duration.ZERO, letter);
+	private boolean execute(Runnable task, @Nullable Letter letter) {
+		return schedule(task, Duration.ZERO, letter);
 	}
 
-	private void schedule(Runnable task, Duration delay, @Nullable Letter letter) {
+	/** Answers whether the task will run, if the publisher is not closed before. */
+	private boolean schedule(Runnable task, Duration delay, @Nullable Letter letter) {
 		try {
 			this.thread.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+			return true;
 		}
 		catch (RejectedExecutionException ex) {
 			// Closed with the application: the record is let go and delivered again.
@@ -355,6 +361,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 				end(letter);
 				letter.delivery().letGo();
 			}
+			return false;
 		}
 	}
 

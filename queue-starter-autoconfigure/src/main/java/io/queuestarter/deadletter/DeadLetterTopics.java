@@ -13,11 +13,12 @@ public interface DeadLetterTopics {
 	 * the broker takes.
 	 * @param source topic whose records it is for; its partition count, and the limit it
 	 * sets on the size of its records, are taken over
-	 * @param deadLetterTopic the dead-letter topic
+	 * @param topic the topic
+	 * @param kind what it is for
 	 * @throws Exception if the topic does not exist and was not created; the message says
 	 * why and what to do
 	 */
-	void ensure(String source, String deadLetterTopic) throws Exception;
+	void ensure(String source, String topic, Destination.Kind kind) throws Exception;
 
 	/**
 	 * Warns of what threatens records in a topic that exists. May block like

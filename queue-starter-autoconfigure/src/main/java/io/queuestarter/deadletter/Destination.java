@@ -15,13 +15,24 @@ public record Destination(Kind kind, String topic, int retries) {
 	public enum Kind {
 
 		/** Records that people decide about. */
-		DEAD_LETTER,
+		DEAD_LETTER("dead-letter topic", "dlq.topic, or set dlq.enabled=false"),
 
 		/** Records that rest until their next attempt. */
-		RETRY,
+		RETRY("retry topic", "retry.topics"),
 
 		/** Records that held others up, and go on by themselves. */
-		PARK
+		PARK("park topic", "blocking.park-topic");
+
+		/** What operators call it. */
+		final String text;
+
+		/** How to do without it. */
+		final String alternative;
+
+		Kind(String text, String alternative) {
+			this.text = text;
+			this.alternative = alternative;
+		}
 
 	}
 

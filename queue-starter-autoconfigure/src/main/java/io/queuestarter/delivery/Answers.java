@@ -11,6 +11,20 @@ import io.queuestarter.outage.Circuit;
 public interface Answers {
 
 	/**
+	 * A worker begins to run the handler. Called by the worker; must be quick.
+	 * @param attempt the attempt, which has its slot to itself
+	 */
+	default void entered(Attempt attempt) {
+	}
+
+	/**
+	 * The worker has ended running the handler. Called by the worker; must be quick.
+	 * @param attempt the attempt, whose slot others may have meanwhile
+	 */
+	default void left(Attempt attempt) {
+	}
+
+	/**
 	 * The record is handled.
 	 * @param attempt the attempt
 	 */

@@ -67,6 +67,8 @@ public final class Attempt implements QueueContext, Acknowledgment {
 
 	private final boolean trial;
 
+	private final boolean permitted;
+
 	private final int openings;
 
 	/** Any thread, by compare-and-set. */
@@ -105,15 +107,42 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		this.deadlineNanos = this.startedNanos + timeoutNanos;
 		this.circuit = circuit;
 		this.openings = circuit.openings();
-		this.trial = circuit.isDoubtful();
+		this.permitted = circuit.isFindingOut();
+		this.trial = this.permitted || circuit.isDoubtful();
 	}
 
 	/**
-	 * Claims the right to decide.
-	 * @return how the attempt stood, {@link Progress#ANSWERED} if somebody else was first
+	 * Claims the right to decide, for an answer of the handler.
+	 * @return how the attempt stood; somebody else was first if it
+	 * {@linkplain Progress#isDecided() was decided}
 	 */
 	public Progress claim() {
-		return PROGRESS.getAndSet(this, Progress.ANSWERED);
+		return decide(Progress.ANSWERED);
+	}
+
+	/**
+	 * Claims the right to decide against the handler: what it answers later is late.
+	 * @return how the attempt stood; somebody else was first if it
+	 * {@linkplain Progress#isDecided() was decided}
+	 */
+	public Progress cutOff() {
+		return decide(Progress.CUT_OFF);
+	}
+
+	private Progress decide(Progress decision) {
+		Progress before = this.progress;
+		while (!before.isDecided() && !PROGRESS.compareAndSet(this, before, decision)) {
+			before = this.progress;
+		}
+		return before;
+	}
+
+	/**
+	 * Whether somebody else than the handler has decided.
+	 * @return {@code true} after the first call of {@link #cutOff()}, if it was first
+	 */
+	public boolean isCutOff() {
+		return this.progress == Progress.CUT_OFF;
 	}
 
 	/**
@@ -161,6 +190,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	public void enter() {
 		Thread worker = Thread.currentThread();
 		this.runner = worker;
+		this.answers.entered(this);
 		if (this.cancelled && RUNNER.compareAndSet(this, worker, null)) {
 			worker.interrupt();
 		}
@@ -178,6 +208,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		}
 		Thread.interrupted();
 		this.left = true;
+		this.answers.left(this);
 	}
 
 	/**
@@ -194,14 +225,6 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	 */
 	public boolean leak() {
 		return OCCUPANCY.compareAndSet(this, Occupancy.OCCUPIED, Occupancy.LEAKED);
-	}
-
-	/**
-	 * Whether the slot was taken from the handler.
-	 * @return {@code true} after {@link #leak()}
-	 */
-	public boolean isLeaked() {
-		return this.occupancy == Occupancy.LEAKED;
 	}
 
 	/**
@@ -239,7 +262,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	}
 
 	/**
-	 * Tells the handler that its result no longer counts, by flag and interrupt.
+	 * Tells the handler that nobody waits for it any more, by flag and interrupt.
 	 */
 	public void cancel() {
 		this.cancelled = true;
@@ -263,7 +286,21 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	 * @return {@code true} if the attempt should time out
 	 */
 	public boolean isOverdue(long nowNanos) {
-		return nowNanos - this.deadlineNanos >= 0 && this.progress != Progress.ANSWERED;
+		return isPastDeadline(nowNanos) && !this.progress.isDecided();
+	}
+
+	/**
+	 * Whether the handler runs on after the deadline although the attempt was decided,
+	 * and nobody has told it to end.
+	 * @param nowNanos the time
+	 * @return {@code true} if it should be cancelled
+	 */
+	public boolean isOverstaying(long nowNanos) {
+		return isPastDeadline(nowNanos) && this.progress.isDecided() && !this.cancelled && !this.left;
+	}
+
+	private boolean isPastDeadline(long nowNanos) {
+		return nowNanos - this.deadlineNanos >= 0;
 	}
 
 	/**
@@ -292,7 +329,19 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	}
 
 	/**
-	 * What the attempt depends on, and must tell its outcome, once.
+	 * Ends an attempt that says nothing of what it depends on: gives its permit back.
+	 * Only attempts that find out take one, of the period in which they begin: the permit
+	 * of an earlier time would be one attempt more.
+	 */
+	public void release() {
+		if (this.permitted && this.openings == this.circuit.openings()) {
+			this.circuit.released();
+		}
+	}
+
+	/**
+	 * What the attempt depends on. Its outcome is told there, or the attempt is
+	 * {@linkplain #release() released}, once.
 	 * @return the circuit
 	 */
 	public Circuit circuit() {
@@ -415,8 +464,19 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		/** Its handler has returned; the answer is awaited. */
 		DETACHED,
 
-		/** It was answered. */
-		ANSWERED
+		/** Its handler has answered. */
+		ANSWERED,
+
+		/** Somebody else has decided before its handler answered. */
+		CUT_OFF;
+
+		/**
+		 * Whether it is known what becomes of the record.
+		 * @return {@code false} if an answer is awaited
+		 */
+		public boolean isDecided() {
+			return this == ANSWERED || this == CUT_OFF;
+		}
 
 	}
 

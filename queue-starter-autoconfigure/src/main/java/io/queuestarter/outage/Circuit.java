@@ -208,7 +208,15 @@ public final class Circuit {
 	 * @return {@code true} if the breaker is open, or lets a few attempts find out
 	 */
 	public boolean isDoubtful() {
-		return isOpen() || (this.breaker != null && this.breaker.getState() == State.HALF_OPEN);
+		return isOpen() || isFindingOut();
+	}
+
+	/**
+	 * Whether a few attempts find out whether the breaker may close.
+	 * @return {@code true} if it is half open
+	 */
+	public boolean isFindingOut() {
+		return this.breaker != null && this.breaker.getState() == State.HALF_OPEN;
 	}
 
 	/**

@@ -1,12 +1,14 @@
 package io.queuestarter.retry;
 
 import java.time.Duration;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
@@ -42,39 +44,25 @@ public final class Retries {
 	}
 
 	/**
-	 * Dispatches a record again after a delay, unless it is let go meanwhile.
+	 * Dispatches a record again after a delay, unless it is let go or goes elsewhere
+	 * meanwhile.
 	 * @param delivery a delivery in back-off
 	 * @param delay time to wait
 	 */
 	public void schedule(Delivery delivery, Duration delay) {
-		this.waiting.incrementAndGet();
-		AtomicBoolean counted = new AtomicBoolean(true);
+		Wait wait = new Wait(delivery);
+		// Before the timer: once that has run, the action is that of the next back-off.
+		delivery.onLetGo(wait::cancel);
 		try {
-			ScheduledFuture<?> timer = this.timer.schedule(() -> due(delivery, counted),
-					TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
-			delivery.onLetGo(() -> {
-				timer.cancel(false);
-				ended(counted);
-			});
+			wait.timer = this.timer.schedule(wait, TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			// The application is closing: the record is let go and delivered again.
-			ended(counted);
 			delivery.letGo();
 		}
-	}
-
-	/** Once, whether the wait ends by the timer or by whoever cancels it. */
-	private void ended(AtomicBoolean counted) {
-		if (counted.getAndSet(false)) {
-			this.waiting.decrementAndGet();
-		}
-	}
-
-	private void due(Delivery delivery, AtomicBoolean counted) {
-		ended(counted);
-		if (delivery.move(DeliveryState.BACKOFF, DeliveryState.QUEUED)) {
-			this.dispatcher.submit(this.due, delivery);
+		// Whoever took it out of its back-off before may not have found the timer.
+		if (delivery.state() != DeliveryState.BACKOFF) {
+			wait.cancel();
 		}
 	}
 
@@ -84,6 +72,45 @@ public final class Retries {
 	 */
 	public int waiting() {
 		return this.waiting.get();
+	}
+
+	/** The wait of one record for one attempt. Ends once, by the timer or by a cancel. */
+	private final class Wait implements Runnable {
+
+		private final Delivery delivery;
+
+		private final AtomicBoolean over = new AtomicBoolean();
+
+		/** Volatile; set by whoever schedules. */
+		private volatile @Nullable Future<?> timer;
+
+		Wait(Delivery delivery) {
+			this.delivery = delivery;
+			Retries.this.waiting.incrementAndGet();
+		}
+
+		private void end() {
+			if (!this.over.getAndSet(true)) {
+				Retries.this.waiting.decrementAndGet();
+			}
+		}
+
+		void cancel() {
+			end();
+			Future<?> current = this.timer;
+			if (current != null) {
+				current.cancel(false);
+			}
+		}
+
+		@Override
+		public void run() {
+			end();
+			if (this.delivery.move(DeliveryState.BACKOFF, DeliveryState.QUEUED)) {
+				Retries.this.dispatcher.submit(Retries.this.due, this.delivery);
+			}
+		}
+
 	}
 
 }

@@ -3,8 +3,10 @@ package io.queuestarter.settle;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,9 +16,16 @@ import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.log.LogLimit;
 
 /**
- * Handlers that run on although their attempt was cancelled: they ignore the interrupt.
- * After a grace their slots are given to others, as long as no more threads than allowed
- * are lost that way. <em>Thread-safe.</em>
+ * Handlers that run on although nobody waits for them: they ignore the interrupt of their
+ * cancelled attempt, or have answered and do not return. The latter are cancelled at
+ * their deadline, too; their record stays what they made of it. After a grace the slots
+ * of cancelled handlers are given to others, as long as no more threads than allowed are
+ * lost that way. <em>Thread-safe.</em>
+ */
+/*
+ * A record that was answered no longer knows its attempt, so running handlers are noted
+ * by slot. A slot has another handler only after the one before has ended, or was
+ * cancelled and stands in the list.
  */
 public final class Overstays {
 
@@ -28,11 +37,16 @@ public final class Overstays {
 
 	private final int allowed;
 
-	private final ConcurrentLinkedQueue<Overstay> running = new ConcurrentLinkedQueue<>();
+	/** Attempts whose handlers run, by slot. */
+	private final AtomicReferenceArray<@Nullable Attempt> handlers;
+
+	private final ConcurrentLinkedQueue<Overstay> cancelled = new ConcurrentLinkedQueue<>();
 
 	private final AtomicInteger leaked = new AtomicInteger();
 
 	private final LongAdder total = new LongAdder();
+
+	private final LogLimit answered;
 
 	private final LogLimit leaks;
 
@@ -47,35 +61,62 @@ public final class Overstays {
 		this.dispatcher = dispatcher;
 		this.graceNanos = grace.toNanos();
 		this.allowed = allowed;
+		this.handlers = new AtomicReferenceArray<>(dispatcher.limit());
+		this.answered = new LogLimit(time::nanoTime);
 		this.leaks = new LogLimit(time::nanoTime);
 	}
 
-	/** An attempt was cancelled while its handler ran. */
-	void add(Attempt attempt, long nowNanos) {
-		this.running.add(new Overstay(attempt, nowNanos));
+	/** A handler begins. Worker thread. */
+	void entered(Attempt attempt) {
+		this.handlers.lazySet(attempt.slot(), attempt);
 	}
 
-	/** Gives slots back. To be called by one thread at a time. */
+	/** A handler has ended. Worker thread. */
+	void left(Attempt attempt) {
+		this.handlers.compareAndSet(attempt.slot(), attempt, null);
+	}
+
+	/** An attempt was cancelled while its handler ran; may be told more than once. */
+	void add(Attempt attempt, long nowNanos) {
+		this.cancelled.add(new Overstay(attempt, nowNanos));
+	}
+
+	/**
+	 * Cancels handlers that have answered and outlast their deadline, and gives slots
+	 * back. To be called by one thread at a time.
+	 */
 	void look(long nowNanos) {
-		this.running.removeIf((overstay) -> {
-			Attempt attempt = overstay.attempt;
-			if (attempt.hasLeft()) {
-				if (attempt.isLeaked()) {
-					this.leaked.decrementAndGet();
-				}
-				return true;
+		for (int slot = 0; slot < this.handlers.length(); slot++) {
+			Attempt attempt = this.handlers.get(slot);
+			if (attempt != null && attempt.isOverstaying(nowNanos)) {
+				attempt.cancel();
+				add(attempt, nowNanos);
+				this.answered.warn(LOGGER, "Handler of {} has answered and did not return in time; it was cancelled",
+						attempt);
 			}
-			if (!attempt.isLeaked() && nowNanos - overstay.sinceNanos >= this.graceNanos
-					&& this.leaked.get() < this.allowed && attempt.leak()) {
-				int lost = this.leaked.incrementAndGet();
-				this.total.increment();
-				this.dispatcher.release(attempt.slot());
-				this.leaks.warn(LOGGER,
-						"Handler of {} was cancelled and does not end; its place was given to another, {} of {} so far",
-						attempt, lost, this.allowed);
+		}
+		this.cancelled.removeIf((overstay) -> isOver(overstay, nowNanos));
+	}
+
+	private boolean isOver(Overstay overstay, long nowNanos) {
+		Attempt attempt = overstay.attempt;
+		if (attempt.hasLeft()) {
+			if (overstay.leaked) {
+				this.leaked.decrementAndGet();
 			}
-			return false;
-		});
+			return true;
+		}
+		if (!overstay.leaked && nowNanos - overstay.sinceNanos >= this.graceNanos && this.leaked.get() < this.allowed
+				&& attempt.leak()) {
+			overstay.leaked = true;
+			int lost = this.leaked.incrementAndGet();
+			this.total.increment();
+			this.dispatcher.release(attempt.slot());
+			this.leaks.warn(LOGGER,
+					"Handler of {} was cancelled and does not end; its place was given to another, {} of {} so far",
+					attempt, lost, this.allowed);
+		}
+		return false;
 	}
 
 	/**
@@ -94,7 +135,20 @@ public final class Overstays {
 		return this.total.sum();
 	}
 
-	private record Overstay(Attempt attempt, long sinceNanos) {
+	/** Owned by the thread that looks. */
+	private static final class Overstay {
+
+		private final Attempt attempt;
+
+		private final long sinceNanos;
+
+		/** Whether the slot was taken on account of this entry. */
+		private boolean leaked;
+
+		Overstay(Attempt attempt, long sinceNanos) {
+			this.attempt = attempt;
+			this.sinceNanos = sinceNanos;
+		}
 
 	}
 

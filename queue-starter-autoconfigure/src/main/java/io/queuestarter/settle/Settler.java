@@ -2,6 +2,7 @@ package io.queuestarter.settle;
 
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -91,6 +92,16 @@ public final class Settler implements Answers {
 	}
 
 	@Override
+	public void entered(Attempt attempt) {
+		this.overstays.entered(attempt);
+	}
+
+	@Override
+	public void left(Attempt attempt) {
+		this.overstays.left(attempt);
+	}
+
+	@Override
 	public void handled(Attempt attempt) {
 		boolean first = conclude(attempt, () -> {
 			if (attempt.delivery().settle(DeliveryState.IN_FLIGHT)) {
@@ -98,7 +109,7 @@ public final class Settler implements Answers {
 			}
 			attempt.circuit().succeeded(attempt.startedNanos(), this.time.nanoTime());
 		});
-		if (!first && attempt.isCancelled()) {
+		if (!first && attempt.isCutOff()) {
 			this.outcomes.late();
 		}
 	}
@@ -107,7 +118,7 @@ public final class Settler implements Answers {
 	public void failed(Attempt attempt, Throwable error) {
 		if (Failures.isOutOfMemory(error)) {
 			conclude(attempt, () -> {
-				attempt.circuit().released();
+				attempt.release();
 				attempt.delivery().letGo();
 				this.fatal.accept(error);
 			});
@@ -175,11 +186,11 @@ public final class Settler implements Answers {
 
 	@Override
 	public void abandoned(Attempt attempt) {
-		conclude(attempt, () -> {
-			attempt.circuit().released();
+		cutOff(attempt, () -> {
+			attempt.release();
 			this.outcomes.abandoned();
-			this.overstays.add(attempt, this.time.nanoTime());
 		});
+		this.overstays.add(attempt, this.time.nanoTime());
 	}
 
 	/**
@@ -193,7 +204,7 @@ public final class Settler implements Answers {
 			// then.
 			if (attempt != null && attempt.isOverdue(nowNanos) && delivery.state() == DeliveryState.IN_FLIGHT) {
 				TimeoutException cause = new TimeoutException("No answer before " + attempt.deadline());
-				if (conclude(attempt, () -> {
+				if (cutOff(attempt, () -> {
 					this.outcomes.timedOut();
 					fail(attempt, this.rule.backoff().after(attempt.delivery().attemptHere(attempt)),
 							DeadLetterReason.TIMEOUT, cause, true);
@@ -230,23 +241,26 @@ public final class Settler implements Answers {
 			this.outcomes.cancelled();
 			return true;
 		}
-		if (attempt == null || delivery.state() != DeliveryState.IN_FLIGHT || !conclude(attempt, () -> {
-			attempt.circuit().released();
+		AtomicBoolean moved = new AtomicBoolean();
+		if (attempt == null || delivery.state() != DeliveryState.IN_FLIGHT || !cutOff(attempt, () -> {
+			attempt.release();
+			// It may be let go at this moment.
 			if (delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
+				moved.set(true);
+				this.outcomes.cancelled();
 				this.deadLetters.publish(delivery, failure, destination);
 			}
 		})) {
 			return false;
 		}
-		this.outcomes.cancelled();
 		attempt.cancel();
 		this.overstays.add(attempt, this.time.nanoTime());
-		return true;
+		return moved.get();
 	}
 
 	/** Says that no attempt can succeed, whatever it depends on. */
 	private void verdict(Attempt attempt, DeadLetterReason reason, Throwable cause) {
-		attempt.circuit().released();
+		attempt.release();
 		attempt.delivery().failedWith(cause, this.time.nanoTime(), false);
 		handOver(attempt, reason, cause, this.routes.afterVerdict(attempt.delivery()));
 	}
@@ -277,7 +291,7 @@ public final class Settler implements Answers {
 			circuit.failed(attempt.startedNanos(), nowNanos, cause);
 		}
 		else {
-			circuit.released();
+			attempt.release();
 		}
 		delivery.failedWith(cause, nowNanos, alone);
 		Destination destination = (exhausted && !inDoubt) ? this.routes.afterAttempts(delivery) : null;
@@ -295,10 +309,19 @@ public final class Settler implements Answers {
 		return (delivery.assignment().stage().kind() == Stage.Kind.RETRY) ? 1 : this.rule.maxAttempts();
 	}
 
-	/** Carries out the first answer; a detached attempt's slot is free afterwards. */
+	/** Carries out the handler's answer if nobody has decided before. */
 	private boolean conclude(Attempt attempt, Runnable consequence) {
-		Progress before = attempt.claim();
-		if (before == Progress.ANSWERED) {
+		return conclude(attempt, attempt.claim(), consequence);
+	}
+
+	/** Decides against the handler if it has not answered before. */
+	private boolean cutOff(Attempt attempt, Runnable consequence) {
+		return conclude(attempt, attempt.cutOff(), consequence);
+	}
+
+	/** Carries out the first decision; a detached attempt's slot is free afterwards. */
+	private boolean conclude(Attempt attempt, Progress before, Runnable consequence) {
+		if (before.isDecided()) {
 			return false;
 		}
 		try {

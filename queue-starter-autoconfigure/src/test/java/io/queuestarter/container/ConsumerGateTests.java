@@ -47,7 +47,7 @@ class ConsumerGateTests {
 	private final ScriptedConsumer kafka = new ScriptedConsumer();
 
 	private final QueueRuntime runtime = new QueueRuntime(TimeSource.SYSTEM, Map.of("bootstrap.servers", "localhost:1"),
-			Map.of(), (settings) -> (source, topic) -> {
+			Map.of(), (settings) -> (source, topic, kind) -> {
 			}, CircuitBreakerRegistry.ofDefaults(), null);
 
 	private final Queue queue = new Queue(settings(), "group", List.of("orders"), this.runtime);

@@ -57,7 +57,7 @@ final class SimulatedProcess {
 		QueueRuntime runtime = new QueueRuntime(simulation.clock(), this.timer,
 				(ignored) -> new WorkerThreads(this::startWorker, (nanos) -> {
 				}, () -> {
-				}), Map.of(), Map.of(), (ignored) -> (source, topic) -> {
+				}), Map.of(), Map.of(), (ignored) -> (source, topic, kind) -> {
 				}, CircuitBreakerRegistry.ofDefaults(), null);
 		this.queue = new Queue(settings, "group", List.of("orders"), runtime);
 		PartDecoder bytes = PartDecoder.single("value", new ByteArrayDeserializer());

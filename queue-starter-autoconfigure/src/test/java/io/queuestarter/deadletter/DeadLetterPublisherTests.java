@@ -60,6 +60,14 @@ class DeadLetterPublisherTests {
 		}
 	}
 
+	@Test
+	void topicIsNotWaitedForWhenThePublisherIsClosed() {
+		DeadLetterPublisher publisher = publisher();
+		publisher.close();
+
+		assertThat(publisher.prepare("orders", "orders-retry", Destination.Kind.RETRY, Duration.ZERO)).isDone();
+	}
+
 	private void publish(DeadLetterPublisher publisher) {
 		this.delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING);
 		publisher.publish(this.delivery,
@@ -85,7 +93,7 @@ class DeadLetterPublisherTests {
 		});
 		DeadLetterSettings settings = new DeadLetterSettings("orders", "group", (delivery) -> null, TooLarge.HOLD,
 				Duration.ofMillis(10), Duration.ofMillis(20));
-		return new DeadLetterPublisher(settings, () -> producer, (source, topic) -> {
+		return new DeadLetterPublisher(settings, () -> producer, (source, topic, kind) -> {
 		}, System::nanoTime);
 	}
 

@@ -74,12 +74,12 @@ class DeadLetterWriteFailureTests {
 	@Test
 	void errorOfTheTopicLookUpIsLogged(CapturedOutput output) {
 		AtomicInteger lookUps = new AtomicInteger();
-		try (DeadLetterPublisher publisher = publisher((call) -> null, (source, topic) -> {
+		try (DeadLetterPublisher publisher = publisher((call) -> null, (source, topic, kind) -> {
 			if (lookUps.incrementAndGet() == 1) {
 				throw new NoClassDefFoundError("org/example/Login");
 			}
 		})) {
-			publisher.prepare("orders", "orders-dlq", Duration.ZERO);
+			publisher.prepare("orders", "orders-dlq", Destination.Kind.DEAD_LETTER, Duration.ZERO);
 
 			awaitSettled(publish(publisher, 0));
 			assertThat(output).contains("Records of queue 'orders' that fail will be held: "
@@ -247,7 +247,7 @@ class DeadLetterWriteFailureTests {
 	@Test
 	void letterIsWrittenByANewProducerIfTheOldOneIsOfNoUse() {
 		Producers producers = new Producers(new TimeoutException("Expiring 1 record"));
-		try (DeadLetterPublisher publisher = new DeadLetterPublisher(settings(), producers, (source, topic) -> {
+		try (DeadLetterPublisher publisher = new DeadLetterPublisher(settings(), producers, (source, topic, kind) -> {
 		}, System::nanoTime)) {
 			awaitSettled(publish(publisher, 0));
 
@@ -258,7 +258,7 @@ class DeadLetterWriteFailureTests {
 	@Test
 	void producerIsKeptWhileARightIsMissing() {
 		Producers producers = new Producers(new TopicAuthorizationException("orders-dlq"));
-		try (DeadLetterPublisher publisher = new DeadLetterPublisher(settings(), producers, (source, topic) -> {
+		try (DeadLetterPublisher publisher = new DeadLetterPublisher(settings(), producers, (source, topic, kind) -> {
 		}, System::nanoTime)) {
 			Delivery delivery = publish(publisher, 0);
 			QueueApp.eventually().until(() -> publisher.failures() > 2);
@@ -275,7 +275,7 @@ class DeadLetterWriteFailureTests {
 			this.callbacks.add(call.getArgument(1));
 			return null;
 		});
-		try (DeadLetterPublisher publisher = publisher(silent, (source, topic) -> {
+		try (DeadLetterPublisher publisher = publisher(silent, (source, topic, kind) -> {
 		})) {
 			Delivery delivery = publish(publisher, 0);
 			QueueApp.eventually().until(() -> this.callbacks.size() == 1);
@@ -302,7 +302,7 @@ class DeadLetterWriteFailureTests {
 			}
 			return null;
 		});
-		try (DeadLetterPublisher publisher = publisher(throwing, (source, topic) -> {
+		try (DeadLetterPublisher publisher = publisher(throwing, (source, topic, kind) -> {
 		})) {
 			Delivery delivery = publish(publisher, 0);
 			QueueApp.eventually().until(() -> delivery.state() == DeliveryState.DEAD_LETTER_HELD);
@@ -350,7 +350,7 @@ class DeadLetterWriteFailureTests {
 	}
 
 	private DeadLetterPublisher publisher(Answer answer) {
-		return publisher(answer, (source, topic) -> {
+		return publisher(answer, (source, topic, kind) -> {
 		});
 	}
 

@@ -92,6 +92,34 @@ class AttemptTests {
 	}
 
 	@Test
+	void firstDecisionTellsWhetherTheHandlerWasCutOff() {
+		Attempt answered = start();
+		answered.claim();
+		assertThat(answered.cutOff()).isEqualTo(Progress.ANSWERED);
+		assertThat(answered.isCutOff()).isFalse();
+
+		Attempt cut = start();
+		assertThat(cut.cutOff()).isEqualTo(Progress.OPEN);
+		assertThat(cut.claim()).isEqualTo(Progress.CUT_OFF);
+		assertThat(cut.isCutOff()).isTrue();
+		assertThat(cut.isOverdue(Long.MAX_VALUE)).isFalse();
+	}
+
+	@Test
+	void answeredAttemptOverstaysUntilItIsCancelledOrItsHandlerEnds() {
+		Attempt attempt = start();
+		attempt.enter();
+		this.clock.advance(Duration.ofSeconds(30));
+		assertThat(attempt.isOverstaying(this.clock.nanoTime())).as("overdue").isFalse();
+
+		attempt.claim();
+		assertThat(attempt.isOverstaying(this.clock.nanoTime() - 1)).isFalse();
+		assertThat(attempt.isOverstaying(this.clock.nanoTime())).isTrue();
+		attempt.leave();
+		assertThat(attempt.isOverstaying(this.clock.nanoTime())).isFalse();
+	}
+
+	@Test
 	void detachedAttemptBecomesOverdueToo() {
 		Attempt attempt = start();
 		attempt.detach();

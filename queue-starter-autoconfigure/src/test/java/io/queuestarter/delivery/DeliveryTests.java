@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
+import io.queuestarter.ledger.PartitionLedger;
 import io.queuestarter.testkit.ManualClock;
 import io.queuestarter.testkit.NoAnswers;
 import io.queuestarter.testkit.Records;
@@ -233,6 +236,100 @@ class DeliveryTests {
 		delivery.failedWith(new IllegalStateException("text that may hold a payload"), 0, false);
 
 		assertThat(delivery.lastError()).isEqualTo("IllegalStateException");
+	}
+
+	@Test
+	void recordHasUsedUpItsAttemptsWhenFailuresOrTimeoutsReachTheirLimit() {
+		assertThat(fails(admit(0), 0, false, false, 3)).containsExactly(false, false, true);
+		assertThat(fails(admit(1), 0, false, true, 2)).containsExactly(false, true);
+	}
+
+	@Test
+	void failureInDoubtDoesNotCount() {
+		Delivery delivery = admit(0);
+
+		assertThat(fails(delivery, 0, true, true, 10)).containsOnly(false);
+
+		assertThat(delivery.countedFailures()).isZero();
+		assertThat(delivery.timeouts()).isZero();
+		assertThat(delivery.failedTrials()).isEqualTo(10);
+	}
+
+	@Test
+	void whatWasCountedBeforeAnOutageIsForgotten() {
+		Delivery delivery = admit(0);
+		fails(delivery, 0, false, true, 1);
+		fails(delivery, 0, false, false, 1);
+		fails(delivery, 0, true, false, 1);
+
+		assertThat(delivery.countFailure(1, true, false, 3, 2)).isFalse();
+		assertThat(delivery.countedFailures()).isZero();
+		assertThat(delivery.timeouts()).isZero();
+		assertThat(delivery.failedTrials()).isOne();
+
+		assertThat(fails(delivery, 1, false, false, 3)).containsExactly(false, false, true);
+	}
+
+	@Test
+	void timeoutThatCountsLetsTheNextAttemptTakeLongerAndOneInDoubtDoesNot() {
+		AttemptTimeout growing = new AttemptTimeout(Duration.ofSeconds(1), 2, Duration.ofMinutes(1));
+		Delivery delivery = admit(0);
+		assertThat(timeOut(delivery, growing, true)).isEqualTo(Duration.ofSeconds(1));
+		assertThat(timeOut(delivery, growing, false)).isEqualTo(Duration.ofSeconds(1));
+		assertThat(timeOut(delivery, growing, true)).isEqualTo(Duration.ofSeconds(2));
+
+		assertThat(timeOut(delivery, growing, true)).isEqualTo(Duration.ofSeconds(2));
+	}
+
+	/*
+	 * Copies of dead letters, or what another queue of the same kind wrote, come with
+	 * headers like ours.
+	 */
+	@Test
+	void recordOfASourceIsAtItsBeginningWhateverItsHeadersSay() {
+		Delivery delivery = this.assignment.admit(withCounts(), 0);
+
+		assertThat(delivery.history()).isEqualTo(new History(0, 0, 0));
+		assertThat(delivery.timeouts()).isZero();
+		assertThat(start(delivery).attempt()).isOne();
+	}
+
+	@Test
+	void recordOfAnOwnTopicGoesOnWithItsCounts() {
+		Assignment own = new Assignment(Records.partition(0), new Stage("orders", Stage.Kind.RETRY, Duration.ZERO),
+				new PartitionLedger<>(10, 0, OffsetRanges.EMPTY), 0, -1, this.assignment.queue(), this.common,
+				this.common, () -> {
+				});
+
+		Delivery delivery = own.admit(withCounts(), 0);
+
+		assertThat(delivery.history()).isEqualTo(new History(2, 7, 5));
+		assertThat(delivery.timeouts()).isEqualTo(5);
+		assertThat(start(delivery).attempt()).isEqualTo(8);
+	}
+
+	private static ConsumerRecord<byte[], byte[]> withCounts() {
+		ConsumerRecord<byte[], byte[]> record = Records.record(Records.partition(0), 0, 10);
+		record.headers()
+			.add(History.RETRIES, new byte[] { '2' })
+			.add(History.ATTEMPTS, new byte[] { '7' })
+			.add(History.TIMEOUTS, new byte[] { '5' });
+		return record;
+	}
+
+	/** Whether the record had used up its attempts, after each of some failures. */
+	private static List<Boolean> fails(Delivery delivery, int openings, boolean inDoubt, boolean timedOut, int times) {
+		return IntStream.range(0, times)
+			.mapToObj((failure) -> delivery.countFailure(openings, inDoubt, timedOut, 3, 2))
+			.toList();
+	}
+
+	/** Lets an attempt time out; answers how long it was to take. */
+	private Duration timeOut(Delivery delivery, AttemptTimeout timeout, boolean inDoubt) {
+		Attempt attempt = Objects.requireNonNull(delivery.start(this.answers, 0, this.clock, timeout, Trust.circuit()));
+		delivery.countFailure(0, inDoubt, true, 100, 100);
+		delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.QUEUED);
+		return attempt.remaining();
 	}
 
 	@Test

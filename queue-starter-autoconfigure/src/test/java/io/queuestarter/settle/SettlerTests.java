@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.mockito.AdditionalAnswers;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.converter.ConversionException;
 import org.springframework.messaging.converter.MessageConversionException;
@@ -55,6 +56,8 @@ import io.queuestarter.testkit.Trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.Mockito.mock;
 
 /**
  * Dispatcher, runner, settler and retries on the test's thread, with a clock and a timer
@@ -86,6 +89,8 @@ class SettlerTests {
 	});
 
 	private final Assignment assignment = Records.assignment(this.dispatcher);
+
+	private final Overstays overstays = new Overstays(this.dispatcher, Duration.ofSeconds(5), 1, this.clock);
 
 	private ExceptionPolicy exceptions = ExceptionPolicy.RETRY_ALL;
 
@@ -440,6 +445,109 @@ class SettlerTests {
 		assertThat(this.outcomes.timedOutCount()).isZero();
 	}
 
+	/*
+	 * As for a moment when an attempt begins: it can be seen before its record is in
+	 * flight.
+	 */
+	@Test
+	void attemptWhoseRecordIsNotInFlightIsNotTimedOut() {
+		this.handler = (attempt) -> {
+			assertThat(attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.QUEUED)).isTrue();
+			this.clock.advance(Duration.ofSeconds(30));
+			this.settler.timeOutOverdue();
+			assertThat(attempt.delivery().move(DeliveryState.QUEUED, DeliveryState.IN_FLIGHT)).isTrue();
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.attempts).noneMatch(Attempt::isCancelled);
+		assertThat(this.outcomes.timedOutCount()).isZero();
+	}
+
+	@Test
+	void handlerThatHasAnsweredIsCancelledAtItsDeadlineAndLosesItsPlace() {
+		List<String> seen = new ArrayList<>();
+		this.handler = (attempt) -> {
+			attempt.ack();
+			for (Duration time : List.of(Duration.ofSeconds(30).minusNanos(1), Duration.ofNanos(1),
+					Duration.ofSeconds(5).minusNanos(1), Duration.ofNanos(1))) {
+				this.clock.advance(time);
+				this.settler.timeOutOverdue();
+				seen.add(
+						"cancelled " + attempt.isCancelled() + ", interrupted " + Thread.currentThread().isInterrupted()
+								+ ", in flight " + this.dispatcher.inFlight() + ", leaked " + this.overstays.leaked());
+			}
+		};
+
+		Delivery delivery = dispatch();
+		this.settler.timeOutOverdue();
+
+		assertThat(seen).containsExactly("cancelled false, interrupted false, in flight 1, leaked 0",
+				"cancelled true, interrupted true, in flight 1, leaked 0",
+				"cancelled true, interrupted true, in flight 1, leaked 0",
+				"cancelled true, interrupted true, in flight 0, leaked 1");
+		assertThat(this.overstays.leaked()).isZero();
+		assertThat(this.overstays.total()).isOne();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(delivery.timeouts()).isZero();
+		assertThat(this.outcomes.acknowledgedCount()).isOne();
+		assertThat(this.outcomes.timedOutCount()).isZero();
+		assertThat(this.outcomes.lateCount()).as("its answer counted").isZero();
+		assertThat(this.outcomes.retriedCount()).isZero();
+		assertThat(this.dispatcher.inFlight()).isZero();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void handlerThatAskedForAnotherAttemptIsCancelledAtItsDeadlineWhateverTheNextDoes() {
+		this.handler = (attempt) -> {
+			if (attempt.attempt() == 1) {
+				attempt.retryAfter(Duration.ZERO);
+				passTime(Duration.ofSeconds(30));
+				this.settler.timeOutOverdue();
+			}
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(this.attempts).extracting(Attempt::isCancelled).containsExactly(true, false);
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.outcomes.timedOutCount()).isZero();
+	}
+
+	@Test
+	void handlerThatHasAnsweredAndReturnedIsNotCancelled() {
+		this.handler = Attempt::ack;
+		dispatch();
+
+		this.clock.advance(Duration.ofHours(1));
+		this.settler.timeOutOverdue();
+
+		assertThat(this.attempts).noneMatch(Attempt::isCancelled);
+		assertThat(this.overstays.total()).isZero();
+	}
+
+	/*
+	 * Of a handler that was cancelled twice, at the same moment by two threads, one place
+	 * is taken and given back.
+	 */
+	@Test
+	void handlerThatIsToldTwiceLosesItsPlaceOnce() {
+		this.handler = (attempt) -> {
+			this.overstays.add(attempt, this.clock.nanoTime());
+			this.overstays.add(attempt, this.clock.nanoTime());
+			this.clock.advance(Duration.ofSeconds(5));
+			this.overstays.look(this.clock.nanoTime());
+		};
+
+		dispatch();
+		this.overstays.look(this.clock.nanoTime());
+
+		assertThat(this.overstays.leaked()).isZero();
+		assertThat(this.overstays.total()).isOne();
+	}
+
 	@Test
 	void recordThatHasUsedUpItsAttemptsGoesToTheNextRetryTopic() {
 		this.tiers.add(new RetryTier("{topic}-retry", Duration.ofSeconds(30), 2));
@@ -524,14 +632,163 @@ class SettlerTests {
 		assertThat(this.parked).hasSize(1);
 	}
 
+	@Test
+	void attemptThatSpansAnOutageDoesNotCount() {
+		CircuitBreaker breaker = guarded(Duration.ZERO);
+		this.handler = (attempt) -> {
+			if (attempt.attempt() == 1) {
+				breaker.transitionToOpenState();
+				breaker.transitionToClosedState();
+			}
+			throw new IllegalStateException("down");
+		};
+		dispatch();
+
+		passTime(Duration.ofMillis(100));
+		passTime(Duration.ofMillis(200));
+		assertThat(this.attempts).hasSize(3);
+		assertThat(this.parked).isEmpty();
+		passTime(Duration.ofMillis(400));
+
+		assertThat(this.parked).singleElement().satisfies((failure) -> assertThat(failure.attempts()).isEqualTo(4));
+	}
+
+	/*
+	 * A quiet queue of which one record is poison: its first failure counts against the
+	 * provider, the others would each time open the breaker anew.
+	 */
+	@Test
+	void recordFailsOneTrialOfTheBreakerUntilItOpensAgain() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		dispatch();
+		for (int attempt = 2; attempt <= 10; attempt++) {
+			passTime(Duration.ofSeconds(1));
+		}
+		assertThat(this.attempts).hasSize(10);
+		assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.HALF_OPEN);
+		assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isOne();
+
+		this.handler = (attempt) -> {
+		};
+		dispatch();
+		dispatch();
+		assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+	}
+
+	@Test
+	void eachOpeningOfTheBreakerCountsAFailedTrialOfTheRecordAnew() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("down");
+		};
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		dispatch();
+		passTime(Duration.ofSeconds(1));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+
+		passTime(Duration.ofSeconds(1));
+		passTime(Duration.ofSeconds(1));
+
+		assertThat(this.attempts).hasSize(4);
+		assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isOne();
+	}
+
+	@Test
+	void attemptBegunBeforeTheBreakerOpenedGivesNoPermitBack() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		this.handler = Attempt::awaitAnswer;
+		dispatch();
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+
+		this.attempts.get(0).reject("no such order");
+
+		assertThat(permits(breaker)).isEqualTo(3);
+	}
+
+	@Test
+	void trialGivesNoPermitBackToTheNextTrials() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		this.handler = Attempt::awaitAnswer;
+		Delivery delivery = dispatch();
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+
+		delivery.letGo();
+
+		assertThat(permits(breaker)).isEqualTo(3);
+	}
+
+	@Test
+	void trialThatSaysNothingGivesItsPermitBack() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		this.handler = (attempt) -> attempt.reject("no such order");
+
+		dispatch();
+
+		assertThat(permits(breaker)).isEqualTo(3);
+	}
+
+	private static int permits(CircuitBreaker breaker) {
+		int permits = 0;
+		while (breaker.tryAcquirePermission()) {
+			permits++;
+		}
+		return permits;
+	}
+
+	/*
+	 * The breaker is asked just before the record is moved, and lets it go.
+	 */
+	@Test
+	void recordLetGoWhileItIsMovedAsideDoesNotCountAsMoved() {
+		CircuitBreaker breaker = guarded(Duration.ofMinutes(2));
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		CircuitBreaker watched = mock(AdditionalAnswers.delegatesTo(breaker));
+		guard(watched);
+		this.handler = Attempt::awaitAnswer;
+		Delivery delivery = dispatch();
+		willAnswer((call) -> delivery.letGo()).given(watched).releasePermission();
+
+		assertThat(this.settler.moveAside(delivery, new IllegalStateException("blocks"))).isFalse();
+
+		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
+		assertThat(this.outcomes.cancelledCount()).isZero();
+		assertThat(this.parked).isEmpty();
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
 	private CircuitBreaker guarded(Duration patience) {
 		CircuitBreakerRegistry registry = CircuitBreakerRegistry
 			.of(CircuitBreakerConfig.custom().permittedNumberOfCallsInHalfOpenState(3).build());
+		CircuitBreaker breaker = registry.circuitBreaker("guarded");
+		guard(registry, patience);
+		return breaker;
+	}
+
+	private void guard(CircuitBreaker breaker) {
+		CircuitBreakerRegistry registry = CircuitBreakerRegistry.ofDefaults();
 		registry.circuitBreaker("guarded");
+		registry.replace("guarded", breaker);
+		guard(registry, Duration.ofMinutes(2));
+	}
+
+	private void guard(CircuitBreakerRegistry registry, Duration patience) {
 		this.circuits = new Circuits(
 				new OutageSettings(true, "guarded", null, Duration.ofMinutes(5), Integer.MAX_VALUE, patience), registry,
 				null, this.clock::nanoTime);
-		return registry.circuitBreaker("guarded");
 	}
 
 	@Test
@@ -613,11 +870,10 @@ class SettlerTests {
 
 	@Test
 	void X57_handlersThatDoNotEndAreTold() {
-		Overstays overstays = new Overstays(this.dispatcher, Duration.ofSeconds(5), 1, this.clock);
 		this.handler = (attempt) -> {
-			overstays.add(attempt, this.clock.nanoTime());
+			this.overstays.add(attempt, this.clock.nanoTime());
 			this.clock.advance(Duration.ofSeconds(5));
-			overstays.look(this.clock.nanoTime());
+			this.overstays.look(this.clock.nanoTime());
 		};
 		try (LogLines lines = LogLines.of(Overstays.class.getName(), Level.WARN)) {
 			dispatch();
@@ -812,9 +1068,8 @@ class SettlerTests {
 		return new Settler(new RetryRule(3, 3, backoff, this.exceptions), routes,
 				(deadLetters != null) ? deadLetters : (delivery, failure, destination) -> {
 					throw new IllegalStateException("Nowhere to go");
-				}, this.dispatcher, new Retries(this.timer, this.dispatcher, 1),
-				new Overstays(this.dispatcher, Duration.ofSeconds(5), 1, this.clock), this.outcomes, this.clock,
-				this.outOfMemory::set);
+				}, this.dispatcher, new Retries(this.timer, this.dispatcher, 1), this.overstays, this.outcomes,
+				this.clock, this.outOfMemory::set);
 	}
 
 	private interface Handler {
