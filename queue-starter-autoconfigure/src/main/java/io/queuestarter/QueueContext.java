@@ -22,6 +22,12 @@ public interface QueueContext {
 	int attempt();
 
 	/**
+	 * Times that an operator had the record handled again after it was dead-lettered.
+	 * @return the number, 0 for a record that was never dead-lettered
+	 */
+	int mergeCount();
+
+	/**
 	 * Moment at which the attempt times out.
 	 * @return the deadline
 	 */

@@ -37,6 +37,7 @@ import io.queuestarter.container.Queue;
 import io.queuestarter.container.QueueListenerContainerFactory;
 import io.queuestarter.container.QueueState;
 import io.queuestarter.container.Queues;
+import io.queuestarter.observe.DeadLetterWatch;
 import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.QueuesHealth;
 import io.queuestarter.testkit.Cluster;
@@ -194,8 +195,9 @@ class AccessFaultTests {
 	private static void awaitProblem(QueueApp app, String queue, String problem) {
 		QueueApp.eventually().untilAsserted(() -> {
 			assertThat(details(app, queue).get("pollProblem")).asString().contains(problem);
-			QueuesEndpoint.QueueDetail detail = Objects
-				.requireNonNull(new QueuesEndpoint(app.bean(Queues.class), app.bean(Doctor.class)).detail(queue));
+			QueuesEndpoint.QueueDetail detail = Objects.requireNonNull(
+					new QueuesEndpoint(app.bean(Queues.class), app.bean(Doctor.class), app.bean(DeadLetterWatch.class))
+						.detail(queue));
 			assertThat(detail.pollProblem()).contains(problem);
 		});
 	}

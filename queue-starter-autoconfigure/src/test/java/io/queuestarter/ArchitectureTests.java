@@ -37,8 +37,8 @@ class ArchitectureTests {
 	 * Public top-level types of the root package: what applications import.
 	 */
 	private static final Set<String> PUBLIC_ROOT_TYPES = Set.of("Ordering", "QueueConfigurationException",
-			"QueueCircuitKey", "QueueContext", "QueueException", "QueueListener", "QueueRejectException",
-			"QueueRetryException");
+			"QueueCircuitKey", "QueueContext", "QueueException", "QueueListener", "QueuePayloadMask",
+			"QueueRejectException", "QueueRetryException");
 
 	/**
 	 * For each package, in the order a record meets them, the packages it may use beside
@@ -56,15 +56,19 @@ class ArchitectureTests {
 		Map.entry("handler", Set.of("", "delivery", "dispatch", "outage")),
 		Map.entry("retry", Set.of("", "delivery", "dispatch")),
 		Map.entry("deadletter", Set.of("", "delivery", "handler", "log")),
+		Map.entry("browse", Set.of("", "ledger", "deadletter")),
 		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter", "outage", "log")),
 		Map.entry("blockage", Set.of("", "ledger", "delivery", "outage", "settle", "log")),
+		Map.entry("jobs", Set.of("", "ledger", "delivery", "deadletter", "browse")),
 		Map.entry("commit", Set.of("", "ledger", "delivery")),
 		Map.entry("container", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry", "deadletter",
-				"settle", "commit", "outage", "blockage", "log")),
-		Map.entry("observe", Set.of("", "intake", "deadletter", "settle", "outage", "container")),
-		Map.entry("actuate", Set.of("", "deadletter", "settle", "outage", "container", "observe")),
+				"browse", "jobs", "settle", "commit", "outage", "blockage", "log")),
+		Map.entry("observe", Set.of("", "intake", "deadletter", "browse", "jobs", "settle", "outage", "container")),
+		Map.entry("actuate",
+				Set.of("", "deadletter", "browse", "jobs", "settle", "outage", "container", "observe")),
 		Map.entry("autoconfigure", Set.of("", "ledger", "delivery", "dispatch", "intake", "handler", "retry",
-				"deadletter", "settle", "commit", "outage", "blockage", "log", "container", "observe", "actuate"))
+				"deadletter", "browse", "jobs", "settle", "commit", "outage", "blockage", "log", "container", "observe",
+				"actuate"))
 	// @formatter:on
 	);
 

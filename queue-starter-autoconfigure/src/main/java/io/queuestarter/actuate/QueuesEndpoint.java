@@ -16,6 +16,7 @@ import io.queuestarter.container.PartitionView.Head;
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.QueueSettings.Origin;
 import io.queuestarter.container.Queues;
+import io.queuestarter.observe.DeadLetterWatch;
 import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.Finding;
 import io.queuestarter.outage.CircuitState;
@@ -33,14 +34,18 @@ public class QueuesEndpoint {
 
 	private final Doctor doctor;
 
+	private final DeadLetterWatch deadLetters;
+
 	/**
 	 * Creates the endpoint.
 	 * @param queues the queues
 	 * @param doctor who says what threatens them
+	 * @param deadLetters who counts the dead letters that are not resolved
 	 */
-	public QueuesEndpoint(Queues queues, Doctor doctor) {
+	public QueuesEndpoint(Queues queues, Doctor doctor, DeadLetterWatch deadLetters) {
 		this.queues = queues;
 		this.doctor = doctor;
+		this.deadLetters = deadLetters;
 	}
 
 	/**
@@ -49,7 +54,7 @@ public class QueuesEndpoint {
 	 */
 	@ReadOperation
 	public QueueList list() {
-		return new QueueList(INSTANCE, "instance", this.queues.all().stream().map(QueueSummary::of).toList());
+		return new QueueList(INSTANCE, "instance", this.queues.all().stream().map(this::summary).toList());
 	}
 
 	/**
@@ -59,7 +64,13 @@ public class QueuesEndpoint {
 	 */
 	@ReadOperation
 	public @Nullable QueueDetail detail(@Selector String id) {
-		return this.queues.find(id).map((queue) -> QueueDetail.of(queue, this.doctor.findings(queue))).orElse(null);
+		return this.queues.find(id)
+			.map((queue) -> QueueDetail.of(queue, summary(queue), this.doctor.findings(queue)))
+			.orElse(null);
+	}
+
+	private QueueSummary summary(Queue queue) {
+		return QueueSummary.of(queue, this.deadLetters.depth(queue));
 	}
 
 	/**
@@ -88,22 +99,24 @@ public class QueuesEndpoint {
 	 * @param buffered records that wait for a thread
 	 * @param retryWaiting records that wait for their next attempt
 	 * @param deadLettersWaiting records that wait to be written to the dead-letter topic
+	 * @param dlqDepth dead letters that are not resolved, of all instances, as last
+	 * counted; {@code null} before the first count
 	 * @param headAge largest age of a record that holds a watermark
 	 * @param acked records handled so far
 	 * @param deadLettered records dead-lettered so far
 	 */
 	public record QueueSummary(String id, Collection<String> topics, String group, String state, int partitions,
 			long lag, int outstanding, int inFlight, int limit, int buffered, int retryWaiting, int deadLettersWaiting,
-			String headAge, long acked, long deadLettered) {
+			@Nullable Long dlqDepth, String headAge, long acked, long deadLettered) {
 
-		static QueueSummary of(Queue queue) {
+		static QueueSummary of(Queue queue, @Nullable Long dlqDepth) {
 			List<PartitionView> partitions = queue.partitions();
 			return new QueueSummary(queue.id(), queue.subscription(), queue.group(), queue.state().name(),
 					partitions.size(), partitions.stream().mapToLong((partition) -> Math.max(0, partition.lag())).sum(),
 					partitions.stream().mapToInt(PartitionView::outstanding).sum(), queue.inFlight(),
 					queue.settings().workers().maxInFlight(), queue.buffered(), queue.retryWaiting(),
-					queue.deadLettersWaiting(), queue.headAge().toString(), queue.outcomes().acknowledgedCount(),
-					queue.deadLettered());
+					queue.deadLettersWaiting(), dlqDepth, queue.headAge().toString(),
+					queue.outcomes().acknowledgedCount(), queue.deadLettered());
 		}
 
 	}
@@ -127,9 +140,9 @@ public class QueuesEndpoint {
 			@Nullable String commitProblem, List<Finding> findings, List<CircuitState> circuits, int leaked,
 			Map<String, Origin> settings, List<PartitionDetail> partitionList) {
 
-		static QueueDetail of(Queue queue, List<Finding> findings) {
-			return new QueueDetail(QueueSummary.of(queue), queue.deadLetterProblem(), queue.pollProblem(),
-					queue.commitProblem(), findings, queue.circuitStates(), queue.leaked(), queue.settings().origins(),
+		static QueueDetail of(Queue queue, QueueSummary summary, List<Finding> findings) {
+			return new QueueDetail(summary, queue.deadLetterProblem(), queue.pollProblem(), queue.commitProblem(),
+					findings, queue.circuitStates(), queue.leaked(), queue.settings().origins(),
 					queue.partitions().stream().map(PartitionDetail::of).toList());
 		}
 

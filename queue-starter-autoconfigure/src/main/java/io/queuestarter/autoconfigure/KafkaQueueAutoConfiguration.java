@@ -1,5 +1,6 @@
 package io.queuestarter.autoconfigure;
 
+import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -29,6 +30,7 @@ import org.springframework.kafka.support.converter.RecordMessageConverter;
 import io.queuestarter.QueueCircuitKey;
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
+import io.queuestarter.browse.DeadLetterBrowser;
 import io.queuestarter.container.QueueDefinitions;
 import io.queuestarter.container.QueueListenerContainerFactory;
 import io.queuestarter.container.QueueRuntime;
@@ -36,6 +38,10 @@ import io.queuestarter.container.QueueSettingsSource;
 import io.queuestarter.container.Queues;
 import io.queuestarter.deadletter.AdminDeadLetterTopics;
 import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.jobs.DeadLetterJobs;
+import io.queuestarter.jobs.JobListener;
+import io.queuestarter.jobs.ResolvedKeeper;
+import io.queuestarter.observe.DeadLetterWatch;
 import io.queuestarter.observe.Doctor;
 
 /**
@@ -100,10 +106,32 @@ public final class KafkaQueueAutoConfiguration {
 		return factory;
 	}
 
+	@Bean
+	@ConditionalOnMissingBean
+	DeadLetterJobs queueDeadLetterJobs(QueueRuntime runtime, KafkaQueueProperties properties,
+			ObjectProvider<JobListener> listeners) {
+		return new DeadLetterJobs(runtime.jobClients(), ManagementFactory.getRuntimeMXBean().getName(),
+				properties.dlq().validMaxMerges(), listeners.orderedStream().toList());
+	}
+
 	@Bean(initMethod = "start")
 	@ConditionalOnMissingBean
 	Doctor queueDoctor(Queues queues, QueueRuntime runtime, KafkaQueueProperties properties) {
 		return new Doctor(queues, runtime.logWatch(), properties.doctor().settings());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	DeadLetterBrowser queueDeadLetterBrowser(QueueRuntime runtime, KafkaQueueProperties properties) {
+		return runtime.browser(properties.dlq().search().settings());
+	}
+
+	@Bean(initMethod = "start")
+	@ConditionalOnMissingBean
+	DeadLetterWatch queueDeadLetterWatch(Queues queues, DeadLetterBrowser browser, KafkaQueueProperties properties,
+			QueueRuntime runtime) {
+		return new DeadLetterWatch(queues, browser, new ResolvedKeeper(runtime.jobClients()),
+				properties.metrics().validDlqDepthInterval());
 	}
 
 	@Bean

@@ -8,6 +8,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 import io.queuestarter.container.Queues;
+import io.queuestarter.jobs.DeadLetterJobs;
+import io.queuestarter.observe.DeadLetterWatch;
 import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.QueueMeters;
 
@@ -26,8 +28,8 @@ public final class QueueMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	QueueMeters queueMeters(Queues queues, Doctor doctor) {
-		return new QueueMeters(queues, doctor);
+	QueueMeters queueMeters(Queues queues, Doctor doctor, DeadLetterWatch deadLetters, DeadLetterJobs jobs) {
+		return new QueueMeters(queues, doctor, deadLetters, jobs);
 	}
 
 }

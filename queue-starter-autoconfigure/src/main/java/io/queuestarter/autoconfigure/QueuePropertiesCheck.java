@@ -12,6 +12,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.browse.Spelling;
 import io.queuestarter.container.QueueDefinitions;
 
 /**

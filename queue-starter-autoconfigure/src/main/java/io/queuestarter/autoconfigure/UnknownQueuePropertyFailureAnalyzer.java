@@ -14,6 +14,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
+import io.queuestarter.browse.Spelling;
+
 /**
  * Prints which key below {@code kafka-queue} does not exist, and which one was meant.
  */

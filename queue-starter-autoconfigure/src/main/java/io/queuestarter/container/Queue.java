@@ -15,6 +15,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.apache.kafka.clients.consumer.Consumer;
@@ -35,6 +36,8 @@ import io.queuestarter.delivery.Stage;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.intake.IntakeCounts;
+import io.queuestarter.jobs.JobQueue;
+import io.queuestarter.jobs.Redelivery;
 import io.queuestarter.outage.CircuitState;
 import io.queuestarter.outage.Circuits;
 import io.queuestarter.retry.RetryTopics;
@@ -45,7 +48,7 @@ import io.queuestarter.settle.Settler;
  * One queue of this process: what its consumers share, and what operators see of it.
  * <em>Thread-safe.</em>
  */
-public final class Queue {
+public final class Queue implements JobQueue {
 
 	private static final Logger LOGGER = LoggerFactory.getLogger(Queue.class);
 
@@ -55,6 +58,8 @@ public final class Queue {
 	private final QueueSettings settings;
 
 	private final String group;
+
+	private final List<String> sources;
 
 	private final List<String> subscription;
 
@@ -102,6 +107,7 @@ public final class Queue {
 	Queue(QueueSettings settings, String group, List<String> sources, QueueRuntime runtime) {
 		this.settings = settings;
 		this.group = group;
+		this.sources = List.copyOf(sources);
 		this.retryTopics = new RetryTopics(settings.retry().tiers(), settings.retry().parkTopic(), sources);
 		this.subscription = Stream.concat(sources.stream(), this.retryTopics.names().stream()).toList();
 		this.runtime = runtime;
@@ -226,9 +232,8 @@ public final class Queue {
 	 * A pattern may match the queue's own dead-letter topics, which come to be only now.
 	 */
 	private void prepare(String topic) {
-		String deadLetterTopic = this.settings.deadLetters().topic().replace("{topic}", topic);
-		MessageListenerContainer current = this.container;
-		Pattern pattern = (current != null) ? current.getContainerProperties().getTopicPattern() : null;
+		String deadLetterTopic = deadLetterTopic(topic);
+		Pattern pattern = pattern();
 		if (pattern != null && pattern.matcher(deadLetterTopic).matches()) {
 			fail(new QueueConfigurationException(
 					"'topicPattern' " + pattern + " of queue '" + id() + "' matches '" + deadLetterTopic
@@ -237,6 +242,15 @@ public final class Queue {
 			return;
 		}
 		this.deadLetters.prepare(topic, deadLetterTopic, Destination.Kind.DEAD_LETTER, Duration.ZERO);
+	}
+
+	private String deadLetterTopic(String source) {
+		return this.settings.deadLetters().topic().replace("{topic}", source);
+	}
+
+	private @Nullable Pattern pattern() {
+		MessageListenerContainer current = this.container;
+		return (current != null) ? current.getContainerProperties().getTopicPattern() : null;
 	}
 
 	void polled(Instant now) {
@@ -268,10 +282,25 @@ public final class Queue {
 		this.engine.close();
 	}
 
+	@Override
+	public boolean isSource(String topic) {
+		return sources().contains(topic);
+	}
+
+	private Collection<String> sources() {
+		return (pattern() != null) ? this.seenTopics : this.sources;
+	}
+
+	@Override
+	public Redelivery redelivery() {
+		return new QueueRedelivery(this, this.engine, this.runtime.time());
+	}
+
 	/**
 	 * Id of the queue.
 	 * @return the id
 	 */
+	@Override
 	public String id() {
 		return this.settings.id();
 	}
@@ -280,6 +309,7 @@ public final class Queue {
 	 * Consumer group.
 	 * @return the group id
 	 */
+	@Override
 	public String group() {
 		return this.group;
 	}
@@ -298,6 +328,19 @@ public final class Queue {
 	 */
 	public List<String> subscription() {
 		return this.subscription;
+	}
+
+	/**
+	 * Topics that the queue writes dead letters to. If it subscribes to a pattern, those
+	 * of the topics of which it has been assigned a partition.
+	 * @return the topics, whether they exist or not; empty if there are no dead letters
+	 */
+	@Override
+	public Set<String> deadLetterTopics() {
+		if (!this.settings.deadLetters().enabled()) {
+			return Set.of();
+		}
+		return sources().stream().map(this::deadLetterTopic).collect(Collectors.toUnmodifiableSet());
 	}
 
 	/**

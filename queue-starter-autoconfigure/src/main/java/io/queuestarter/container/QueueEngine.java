@@ -14,6 +14,7 @@ import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.IntakeCounts;
 import io.queuestarter.log.LogLimit;
@@ -170,6 +171,11 @@ final class QueueEngine {
 		if (current != null) {
 			current.cancel(false);
 		}
+	}
+
+	/** Tasks of a merge, which leave fresh records most of the slots. */
+	TaskQueue<Delivery> openForMerge() {
+		return this.dispatcher.openAside(Math.max(1, this.settings.workers().maxInFlight() / RETRY_SHARE));
 	}
 
 	Dispatcher<Delivery> dispatcher() {

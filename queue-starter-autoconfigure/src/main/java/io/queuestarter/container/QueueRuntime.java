@@ -19,11 +19,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 
 import io.queuestarter.QueueCircuitKey;
+import io.queuestarter.browse.DeadLetterBrowser;
+import io.queuestarter.browse.LetterScanner;
+import io.queuestarter.browse.SearchSettings;
 import io.queuestarter.deadletter.DeadLetterProducers;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterSettings;
 import io.queuestarter.deadletter.DeadLetterTopics;
 import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.jobs.JobClients;
 import io.queuestarter.outage.Circuits;
 import io.queuestarter.settle.Routes;
 
@@ -60,7 +64,11 @@ public final class QueueRuntime implements AutoCloseable {
 
 	private final Function<QueueSettings, DeadLetterTopics> topics;
 
+	private final Map<String, Object> consumerProperties;
+
 	private final Map<String, Object> adminProperties;
+
+	private final JobClients jobClients;
 
 	/** Read and written under this object's lock. */
 	private @Nullable Admin admin;
@@ -97,7 +105,9 @@ public final class QueueRuntime implements AutoCloseable {
 		this.topics = topics;
 		this.breakers = breakers;
 		this.circuitKey = circuitKey;
+		this.consumerProperties = new HashMap<>(consumerProperties);
 		this.adminProperties = admin(consumerProperties);
+		this.jobClients = new ClusterClients(consumerProperties, producerProperties, this::admin);
 		this.producers = new DefaultKafkaProducerFactory<>(deadLetterProducer(consumerProperties, producerProperties),
 				new ByteArraySerializer(), new ByteArraySerializer());
 	}
@@ -139,6 +149,14 @@ public final class QueueRuntime implements AutoCloseable {
 				(key != null) ? (record) -> key.keyOf(settings.id(), record) : null, this.time::nanoTime);
 	}
 
+	/**
+	 * Clients for jobs on dead letters.
+	 * @return the clients
+	 */
+	public JobClients jobClients() {
+		return this.jobClients;
+	}
+
 	WorkerThreads workers(QueueSettings settings) {
 		return this.workers.apply(settings);
 	}
@@ -149,6 +167,16 @@ public final class QueueRuntime implements AutoCloseable {
 	 */
 	public LogWatch logWatch() {
 		return new LogWatch(this::admin);
+	}
+
+	/**
+	 * Looks for dead letters.
+	 * @param settings bounds of a search
+	 * @return a browser that connects for each search
+	 */
+	public DeadLetterBrowser browser(SearchSettings settings) {
+		return new DeadLetterBrowser(() -> LetterScanner.open(this.consumerProperties, this.time::nanoTime),
+				this::admin, settings, this.time::nanoTime);
 	}
 
 	DeadLetterPublisher deadLetters(QueueSettings settings, String group, Routes routes) {

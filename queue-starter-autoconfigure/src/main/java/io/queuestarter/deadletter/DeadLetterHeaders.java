@@ -44,6 +44,12 @@ public final class DeadLetterHeaders {
 	public static final String ATTEMPTS = History.ATTEMPTS;
 
 	/**
+	 * Times that the record was merged back from the dead-letter topic; decimal text,
+	 * absent for 0.
+	 */
+	public static final String MERGES = History.MERGES;
+
+	/**
 	 * Size of the value that a stub stands for, in bytes; decimal text. The value is in
 	 * the original topic, as long as it keeps it.
 	 */
@@ -54,7 +60,8 @@ public final class DeadLetterHeaders {
 			KafkaHeaders.DLT_ORIGINAL_OFFSET, KafkaHeaders.DLT_ORIGINAL_TIMESTAMP,
 			KafkaHeaders.DLT_ORIGINAL_TIMESTAMP_TYPE, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP,
 			KafkaHeaders.DLT_EXCEPTION_FQCN, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, KafkaHeaders.DLT_EXCEPTION_MESSAGE,
-			KafkaHeaders.DLT_EXCEPTION_STACKTRACE, LISTENER, REASON, ATTEMPTS, History.RETRIES, History.TIMEOUTS);
+			KafkaHeaders.DLT_EXCEPTION_STACKTRACE, LISTENER, REASON, ATTEMPTS, History.RETRIES, History.TIMEOUTS,
+			MERGES);
 
 	/** Longest exception message written, in characters. */
 	static final int MAX_MESSAGE = 1024;
@@ -98,6 +105,9 @@ public final class DeadLetterHeaders {
 		if (passage.isForOwnTopic() || passage.timeouts() > 0) {
 			headers.add(History.TIMEOUTS, text(Integer.toString(passage.timeouts())));
 		}
+		if (passage.merges() > 0) {
+			headers.add(History.MERGES, text(Integer.toString(passage.merges())));
+		}
 		headers.add(LISTENER, text(listener));
 		headers.add(REASON, text(failure.reason().tag()));
 		headers.add(ATTEMPTS, text(Integer.toString(failure.attempts())));
@@ -107,6 +117,17 @@ public final class DeadLetterHeaders {
 			headers.add(KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, text(cause.getClass().getName()));
 		}
 		return headers;
+	}
+
+	/**
+	 * Headers that a record had before it was dead-lettered.
+	 * @param letter a dead letter
+	 * @return a copy without what was written behind them
+	 */
+	public static Headers original(ConsumerRecord<?, ?> letter) {
+		List<Header> kept = new ArrayList<>(List.of(letter.headers().toArray()));
+		takeOurs(kept, new HashMap<>());
+		return new RecordHeaders(kept);
 	}
 
 	/** Where a record was read, as Spring Kafka writes it. */

@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
 import io.queuestarter.QueueException;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.Stage;
 import io.queuestarter.log.LogLimit;
 
 /**
@@ -203,7 +204,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		Delivery delivery = letter.delivery();
 		Passage passage = new Passage(record, delivery.assignment().stage().isOwn(),
 				letter.destination().kind() != Destination.Kind.DEAD_LETTER, letter.failure(), delivery.timeouts(),
-				letter.destination().retries());
+				letter.destination().retries(), delivery.history().merges());
 		Headers headers = (form == Form.FULL)
 				? DeadLetterHeaders.of(passage, this.settings.listener(), this.settings.group())
 				: DeadLetterHeaders.brief(passage, this.settings.listener(), this.settings.group());
@@ -278,7 +279,8 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	/**
 	 * Step by step with less, but a record that is to be handled again as a whole: it
-	 * rather becomes a dead letter.
+	 * rather becomes a dead letter. A dead letter that was merged never becomes a stub:
+	 * the letter that has its value would count as resolved.
 	 */
 	private void tooLarge(Letter letter, Form form, Throwable error) {
 		String topic = letter.destination().topic();
@@ -292,7 +294,8 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			send(letter.to(fallback, DeadLetterReason.TOO_LARGE));
 			return;
 		}
-		if (form == Form.BRIEF && dead && this.settings.onTooLarge() == TooLarge.STUB) {
+		boolean merged = letter.delivery().assignment().stage().kind() == Stage.Kind.DEAD_LETTER;
+		if (form == Form.BRIEF && dead && !merged && this.settings.onTooLarge() == TooLarge.STUB) {
 			send(letter, Form.STUB);
 			return;
 		}

@@ -11,8 +11,9 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  * @param failure why it goes
  * @param timeouts attempts that timed out
  * @param retries times that it rested, the next one included
+ * @param merges times that it was taken out of a dead-letter topic
  */
 record Passage(ConsumerRecord<byte[], byte[]> record, boolean isFromOwnTopic, boolean isForOwnTopic, Failure failure,
-		int timeouts, int retries) {
+		int timeouts, int retries, int merges) {
 
 }

@@ -395,6 +395,11 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	}
 
 	@Override
+	public int mergeCount() {
+		return this.delivery.history().mergesOf(this.record);
+	}
+
+	@Override
 	public Instant deadline() {
 		return this.time.now().plusNanos(this.deadlineNanos - this.time.nanoTime());
 	}

@@ -137,11 +137,13 @@ public final class Delivery {
 
 	/**
 	 * Settles the record: the watermark may pass it.
-	 * @param from the state it must be in
+	 * @param from the state it must be in; {@link DeliveryState#DEAD_LETTERING} if it was
+	 * written to another topic
 	 * @return {@code false} if it was in another state; nothing has changed then
 	 */
 	public boolean settle(DeliveryState from) {
-		if (!STATE.compareAndSet(this, from, DeliveryState.SETTLED)) {
+		DeliveryState to = (from == DeliveryState.DEAD_LETTERING) ? DeliveryState.REDIRECTED : DeliveryState.SETTLED;
+		if (!STATE.compareAndSet(this, from, to)) {
 			return false;
 		}
 		this.record = null;
@@ -221,7 +223,8 @@ public final class Delivery {
 	 */
 	public boolean isEnded() {
 		DeliveryState current = this.state;
-		return current == DeliveryState.SETTLED || current == DeliveryState.LET_GO;
+		return current == DeliveryState.SETTLED || current == DeliveryState.REDIRECTED
+				|| current == DeliveryState.LET_GO;
 	}
 
 	/** Whether a handler has been called with the record; may be late by a moment. */

@@ -23,6 +23,9 @@ public enum DeliveryState {
 	/** Is done; the watermark may pass it. */
 	SETTLED,
 
+	/** Was written to another topic and is done here; the watermark may pass it. */
+	REDIRECTED,
+
 	/** Was let go with its partition, or by a queue that stopped; is delivered again. */
 	LET_GO
 

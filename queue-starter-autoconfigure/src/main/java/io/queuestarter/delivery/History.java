@@ -12,8 +12,9 @@ import org.apache.kafka.common.header.Header;
  * @param retries times that it was written to a retry topic
  * @param attempts attempts made
  * @param timeouts attempts that timed out
+ * @param merges times that it was taken out of a dead-letter topic to be handled again
  */
-public record History(int retries, int attempts, int timeouts) {
+public record History(int retries, int attempts, int timeouts, int merges) {
 
 	/**
 	 * Header with the times that a record was written to a retry topic; decimal text.
@@ -30,16 +31,40 @@ public record History(int retries, int attempts, int timeouts) {
 	 */
 	public static final String TIMEOUTS = "kafka_queue-timeouts";
 
-	static final History NONE = new History(0, 0, 0);
+	/**
+	 * Header with the times that a record was taken out of a dead-letter topic to be
+	 * handled again; decimal text.
+	 */
+	public static final String MERGES = "kafka_queue-merges";
 
-	/** A record of a source is at its beginning, whatever its headers say. */
+	static final History NONE = new History(0, 0, 0, 0);
+
+	/**
+	 * A record of a source is at its beginning, whatever its headers say, and so is one
+	 * that is taken out of a dead-letter topic.
+	 */
 	static History of(Stage stage, ConsumerRecord<?, ?> record) {
-		return stage.isOwn() ? new History(number(record, RETRIES), number(record, ATTEMPTS), number(record, TIMEOUTS))
-				: NONE;
+		return switch (stage.kind()) {
+			case SOURCE -> NONE;
+			case RETRY, PARK -> new History(number(record, RETRIES), number(record, ATTEMPTS), number(record, TIMEOUTS),
+					number(record, MERGES));
+			case DEAD_LETTER -> new History(0, 0, 0, number(record, MERGES) + 1);
+		};
 	}
 
-	/** Zero if somebody else has written the record, or has written over the header. */
-	private static int number(ConsumerRecord<?, ?> record, String name) {
+	/** Looked up when asked: for most records nobody asks. */
+	int mergesOf(ConsumerRecord<?, ?> record) {
+		return (this == NONE) ? number(record, MERGES) : this.merges;
+	}
+
+	/**
+	 * Reads a count from a header.
+	 * @param record the record
+	 * @param name name of the header
+	 * @return the count; zero if somebody else has written the record, or has written
+	 * over the header
+	 */
+	public static int number(ConsumerRecord<?, ?> record, String name) {
 		Header header = record.headers().lastHeader(name);
 		if (header == null || header.value() == null) {
 			return 0;

@@ -42,7 +42,10 @@ public record Stage(String source, Kind kind, Duration delay) {
 		RETRY,
 
 		/** Records that held up a partition go on there, without holding others up. */
-		PARK
+		PARK,
+
+		/** People decide there about records that could not be handled. */
+		DEAD_LETTER
 
 	}
 

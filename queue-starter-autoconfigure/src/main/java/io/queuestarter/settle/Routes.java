@@ -57,7 +57,11 @@ public final class Routes {
 		return afterAttempts(stage(delivery), retries(delivery));
 	}
 
+	/** What failed again after people took it out goes back to them, and not to rest. */
 	@Nullable Destination afterAttempts(Stage stage, int retries) {
+		if (stage.kind() == Stage.Kind.DEAD_LETTER) {
+			return deadLetter(stage, retries);
+		}
 		String next = this.retryTopics.next(stage.source(), retries);
 		Destination dead = deadLetter(stage, retries);
 		if (next == null && dead == null) {

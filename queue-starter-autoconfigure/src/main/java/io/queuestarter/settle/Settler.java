@@ -295,8 +295,8 @@ public final class Settler implements Answers {
 		}
 		delivery.failedWith(cause, nowNanos, alone);
 		Destination destination = (exhausted && !inDoubt) ? this.routes.afterAttempts(delivery) : null;
-		if (destination != null
-				&& circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos)) {
+		if (destination != null && (delivery.assignment().stage().kind() == Stage.Kind.DEAD_LETTER
+				|| circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos))) {
 			handOver(attempt, reason, cause, destination);
 		}
 		else {

@@ -187,6 +187,28 @@ class QueueConfigurationTests {
 				.hasMessageContaining(expected));
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "dlq.search.max-scan,0,above 0", "dlq.search.timeout,0s,above 0",
+			"dlq.search.page-size,0,from 1 to 500", "dlq.search.page-size,501,from 1 to 500",
+			"metrics.dlq-depth-interval,0s,above 0", "doctor.retention-share,0,above 0" })
+	void impossibleValueForAllQueuesIsRefused(String key, String value, String expected) {
+		this.billing.withPropertyValues("kafka-queue." + key + "=" + value)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("kafka-queue." + key + " is ")
+				.hasMessageContaining(expected));
+	}
+
+	@Test
+	void deadLetterTopicsAreThoseOfTheSources() {
+		this.runner.withBean(Billing.class)
+			.withPropertyValues("kafka-queue.listeners.billing.dlq.topic=parked-{topic}")
+			.run((context) -> assertThat(context.getBean(Queues.class).find("billing").orElseThrow().deadLetterTopics())
+				.containsExactly("parked-trips"));
+		this.runner.withBean(Billing.class)
+			.withPropertyValues("kafka-queue.listeners.billing.dlq.enabled=false")
+			.run((context) -> assertThat(context.getBean(Queues.class).find("billing").orElseThrow().deadLetterTopics())
+				.isEmpty());
+	}
+
 	@Test
 	void exceptionsOfTheAnnotationAreShownWithTheirOrigin() {
 		this.runner.withBean(Choosy.class).run((context) -> {

@@ -46,7 +46,8 @@ class DeadLetterHeadersTests {
 
 	private Headers headers(boolean forOwnTopic) {
 		Failure failure = new Failure(DeadLetterReason.HOL_CANCEL, 1, new IllegalStateException("blocks"));
-		return DeadLetterHeaders.brief(new Passage(this.record, false, forOwnTopic, failure, 0, 0), "orders", "group");
+		return DeadLetterHeaders.brief(new Passage(this.record, false, forOwnTopic, failure, 0, 0, 0), "orders",
+				"group");
 	}
 
 	private static String text(Headers headers, String name) {

@@ -77,7 +77,7 @@ class DeadLetterPublisherTests {
 	}
 
 	private void assertSettledOnce(DeadLetterPublisher publisher) {
-		assertThat(this.delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.delivery.state()).isEqualTo(DeliveryState.REDIRECTED);
 		assertThat(publisher.waiting()).isZero();
 		assertThat(publisher.published(DeadLetterReason.NACK)).isOne();
 	}

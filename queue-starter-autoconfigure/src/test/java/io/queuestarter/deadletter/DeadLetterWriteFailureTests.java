@@ -283,7 +283,7 @@ class DeadLetterWriteFailureTests {
 
 			this.callbacks.get(0).onCompletion(null, null);
 
-			assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+			assertThat(delivery.state()).isEqualTo(DeliveryState.REDIRECTED);
 		}
 	}
 
@@ -309,7 +309,7 @@ class DeadLetterWriteFailureTests {
 
 			this.callbacks.get(0).onCompletion(null, null);
 
-			assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+			assertThat(delivery.state()).isEqualTo(DeliveryState.REDIRECTED);
 			awaitSettled(publish(publisher, 1, () -> this.callbacks.get(1).onCompletion(null, null)));
 			assertThat(this.callbacks).hasSize(2);
 			assertThat(publisher.published(DeadLetterReason.NACK)).isEqualTo(2);
@@ -332,7 +332,7 @@ class DeadLetterWriteFailureTests {
 	}
 
 	private static void awaitSettled(Delivery delivery) {
-		QueueApp.eventually().until(() -> delivery.state() == DeliveryState.SETTLED);
+		QueueApp.eventually().until(() -> delivery.state() == DeliveryState.REDIRECTED);
 	}
 
 	private static List<String> headers(ProducerRecord<byte[], byte[]> record) {

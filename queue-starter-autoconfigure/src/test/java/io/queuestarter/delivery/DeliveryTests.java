@@ -289,7 +289,7 @@ class DeliveryTests {
 	void recordOfASourceIsAtItsBeginningWhateverItsHeadersSay() {
 		Delivery delivery = this.assignment.admit(withCounts(), 0);
 
-		assertThat(delivery.history()).isEqualTo(new History(0, 0, 0));
+		assertThat(delivery.history()).isEqualTo(new History(0, 0, 0, 0));
 		assertThat(delivery.timeouts()).isZero();
 		assertThat(start(delivery).attempt()).isOne();
 	}
@@ -303,7 +303,7 @@ class DeliveryTests {
 
 		Delivery delivery = own.admit(withCounts(), 0);
 
-		assertThat(delivery.history()).isEqualTo(new History(2, 7, 5));
+		assertThat(delivery.history()).isEqualTo(new History(2, 7, 5, 0));
 		assertThat(delivery.timeouts()).isEqualTo(5);
 		assertThat(start(delivery).attempt()).isEqualTo(8);
 	}

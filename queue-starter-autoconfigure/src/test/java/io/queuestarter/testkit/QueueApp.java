@@ -64,9 +64,18 @@ public final class QueueApp implements AutoCloseable {
 	/** Collects what an application is made of. */
 	public static final class Builder {
 
+		private static final List<String> SECURITY = List.of(
+				"org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+				"org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+				"org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
+				"org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+				"org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration");
+
 		private final List<Class<?>> beans;
 
 		private final Map<String, Object> properties = new LinkedHashMap<>();
+
+		private WebApplicationType web = WebApplicationType.NONE;
 
 		private final List<Consumer<GenericApplicationContext>> preparations = new ArrayList<>();
 
@@ -97,14 +106,25 @@ public final class QueueApp implements AutoCloseable {
 			return this;
 		}
 
+		/** Has it answer at a free port, without anybody asking who is there. */
+		public Builder web() {
+			with("spring.autoconfigure.exclude", String.join(",", SECURITY));
+			return secured();
+		}
+
+		/** Has it answer at a free port, to those whom Spring Security lets in. */
+		public Builder secured() {
+			this.web = WebApplicationType.SERVLET;
+			return with("server.port", "0").with("server.address", "localhost");
+		}
+
 		/** Starts the application. */
 		public QueueApp start() {
-			return new QueueApp(
-					new SpringApplicationBuilder(this.beans.toArray(new Class<?>[0])).web(WebApplicationType.NONE)
-						.properties(this.properties)
-						.initializers((created) -> this.preparations
-							.forEach((preparation) -> preparation.accept((GenericApplicationContext) created)))
-						.run());
+			return new QueueApp(new SpringApplicationBuilder(this.beans.toArray(new Class<?>[0])).web(this.web)
+				.properties(this.properties)
+				.initializers((created) -> this.preparations
+					.forEach((preparation) -> preparation.accept((GenericApplicationContext) created)))
+				.run());
 		}
 
 	}

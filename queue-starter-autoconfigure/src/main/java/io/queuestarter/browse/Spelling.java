@@ -1,4 +1,4 @@
-package io.queuestarter.autoconfigure;
+package io.queuestarter.browse;
 
 import java.util.Collection;
 import java.util.Comparator;
@@ -6,7 +6,7 @@ import java.util.Comparator;
 /**
  * Guesses what somebody meant to write.
  */
-final class Spelling {
+public final class Spelling {
 
 	private Spelling() {
 	}
@@ -14,8 +14,11 @@ final class Spelling {
 	/**
 	 * Makes a sentence that names the candidate closest to a word, with a blank in front;
 	 * nothing if none is close.
+	 * @param word what was written
+	 * @param candidates what could have been meant
+	 * @return the sentence, or an empty text
 	 */
-	static String suggestion(String word, Collection<String> candidates) {
+	public static String suggestion(String word, Collection<String> candidates) {
 		return candidates.stream()
 			.filter((candidate) -> distance(word, candidate) <= Math.max(2, word.length() / 3))
 			.min(Comparator.comparingInt((candidate) -> distance(word, candidate)))

@@ -1,0 +1,388 @@
+package io.queuestarter.actuate;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
+import io.queuestarter.browse.InvalidParameterException;
+import io.queuestarter.browse.LetterFilter;
+import io.queuestarter.container.Queue;
+import io.queuestarter.jobs.DeadLetterJobs;
+import io.queuestarter.jobs.Edit;
+import io.queuestarter.jobs.JobAction;
+import io.queuestarter.jobs.JobRequest;
+import io.queuestarter.jobs.JobRunningException;
+import io.queuestarter.jobs.JobTarget;
+import io.queuestarter.jobs.JobView;
+import io.queuestarter.jobs.Plan;
+import io.queuestarter.jobs.Planner;
+
+/**
+ * Makes plans and jobs of what operators ask for. Nothing is begun before all of it was
+ * understood. <em>Thread-safe.</em>
+ */
+public final class DeadLetterActions {
+
+	private static final Pattern TOPIC = Pattern.compile("[a-zA-Z0-9._-]{1,249}");
+
+	private static final Pattern ONE_LETTER = Pattern.compile("(?:[a-zA-Z0-9._-]{1,249}-)?[0-9]{1,9}@[0-9]{1,18}");
+
+	private static final List<String> ACTIONS = List.of("merge", "purge", "replay");
+
+	private final DeadLetterJobs jobs;
+
+	private final Planner planner;
+
+	private final int mergeRate;
+
+	/** Jobs by the plans that they carry out, so that a repeated request starts none. */
+	@GuardedBy("this")
+	private final Map<String, String> started = new LinkedHashMap<>();
+
+	/**
+	 * Creates the actions.
+	 * @param jobs runs jobs
+	 * @param planner looks what they would do
+	 * @param mergeRate dead letters merged a second unless asked otherwise, 0 for no
+	 * limit
+	 */
+	public DeadLetterActions(DeadLetterJobs jobs, Planner planner, int mergeRate) {
+		this.jobs = jobs;
+		this.planner = planner;
+		this.mergeRate = mergeRate;
+	}
+
+	/**
+	 * Who asks.
+	 * @param context what the web or JMX knows of it
+	 * @return a name
+	 */
+	static String nameOf(@Nullable SecurityContext context) {
+		return (context != null && context.getPrincipal() != null) ? context.getPrincipal().getName() : "anonymous";
+	}
+
+	WebEndpointResponse<?> act(Queue queue, Map<String, @Nullable String> given, @Nullable SecurityContext user) {
+		Parameters parameters = new Parameters(given);
+		JobAction action = action(parameters.required("action", ACTIONS));
+		boolean dryRun = parameters.flag("dryRun", true);
+		String planId = parameters.text("planId");
+		JobRequest request = (planId != null && !dryRun) ? null : request(queue, action, parameters, nameOf(user));
+		if (dryRun) {
+			if (planId != null) {
+				throw new InvalidParameterException("planId", planId, List.of("with \"dryRun\": false only"));
+			}
+			return new WebEndpointResponse<>(
+					Planned.of(this.planner.plan(queue, request(queue, action, parameters, nameOf(user)))));
+		}
+		if (request == null) {
+			return carryOut(queue, action, String.valueOf(planId), parameters, user);
+		}
+		Problem problem = unconfirmed(queue, request, parameters.text("confirm"));
+		return (problem != null) ? problem.response() : start(queue, request);
+	}
+
+	private static JobAction action(String text) {
+		if (!ACTIONS.contains(text.toLowerCase(Locale.ROOT))) {
+			throw new InvalidParameterException("action", text, ACTIONS);
+		}
+		return JobAction.valueOf(text.toUpperCase(Locale.ROOT));
+	}
+
+	private JobRequest request(Queue queue, JobAction action, Parameters parameters, String by) {
+		LetterFilter filter = parameters.filter(queue);
+		int rate = (int) parameters.number("rate", (action == JobAction.MERGE) ? this.mergeRate : 0, 0, 1_000_000);
+		long max = parameters.number("max", Long.MAX_VALUE, 1, Long.MAX_VALUE);
+		Edit edit = null;
+		if (action == JobAction.REPLAY) {
+			edit = parameters.edit();
+			max = 1;
+			parameters.requireOneLetter(queue);
+		}
+		else {
+			parameters.refuse("only for action replay", "value", "headers");
+		}
+		if (action == JobAction.PURGE) {
+			parameters.refuse("not for action purge", "target");
+		}
+		return new JobRequest(action, filter, target(queue, action, parameters.text("target", "handler")), rate, max,
+				edit, Map.of(), by, parameters.text("reason"));
+	}
+
+	private JobTarget target(Queue queue, JobAction action, String text) {
+		return switch (text) {
+			case "handler" -> JobTarget.HANDLER;
+			case "source" -> JobTarget.SOURCE;
+			default -> {
+				if (action == JobAction.REPLAY || queue.deadLetterTopics().contains(text)
+						|| !TOPIC.matcher(text).matches() || !this.jobs.exists(text)) {
+					throw new InvalidParameterException("target", text,
+							(action == JobAction.REPLAY) ? List.of("handler", "source") : List.of("handler", "source",
+									"the name of a topic that exists and is no dead-letter topic of this queue"));
+				}
+				yield JobTarget.topic(text);
+			}
+		};
+	}
+
+	/** What concerns everything is not begun by a slip of the hand. */
+	private static @Nullable Problem unconfirmed(Queue queue, JobRequest request, @Nullable String confirm) {
+		if (request.action() != JobAction.PURGE && !request.isOfAll()) {
+			return null;
+		}
+		String expected = confirmation(queue, request);
+		return expected.equals(confirm) ? null
+				: new Problem("queue/confirm", "Please confirm", 409,
+						(request.action() == JobAction.PURGE) ? "A purge is final."
+								: "No filter took effect: all dead letters are meant.",
+						"Send \"confirm\": \"" + expected + "\" to go on.", List.of(expected));
+	}
+
+	/** The topic, or the queue if several topics are meant. */
+	private static String confirmation(Queue queue, JobRequest request) {
+		Object topic = request.filter().understood().get("topic");
+		Set<String> topics = new TreeSet<>(queue.deadLetterTopics());
+		return (topic != null) ? topic.toString() : (topics.size() == 1) ? topics.iterator().next() : queue.id();
+	}
+
+	private WebEndpointResponse<?> carryOut(Queue queue, JobAction action, String planId, Parameters parameters,
+			@Nullable SecurityContext user) {
+		parameters.refuse("the plan's, with planId", "target", "rate", "max", "value", "headers");
+		parameters.refuseFilters("the plan's, with planId");
+		Optional<Plan> plan = this.planner.find(planId)
+			.filter((found) -> found.queue().equals(queue.id()) && found.request().action() == action);
+		if (plan.isEmpty()) {
+			return Problem
+				.of("queue/unknown-plan", "No such plan", 404,
+						"There is no plan '" + planId
+								+ "' of this action and queue on this instance, or it has expired.",
+						"Make one with \"dryRun\": true; it lives for 10 minutes.")
+				.response();
+		}
+		JobRequest request = plan.get().request().by(nameOf(user), parameters.text("reason"));
+		Problem problem = unconfirmed(queue, request, parameters.text("confirm"));
+		if (problem != null) {
+			return problem.response();
+		}
+		synchronized (this) {
+			String before = this.started.get(planId);
+			if (before != null) {
+				return this.jobs.find(before)
+					.<WebEndpointResponse<?>>map(DeadLetterActions::accepted)
+					.orElseGet(
+							() -> Problem
+								.of("queue/plan-carried-out", "The plan was carried out", 409,
+										"Job '" + before + "' carried plan '" + planId
+												+ "' out, and is forgotten by now.",
+										"Make another plan with \"dryRun\": true.")
+								.response());
+			}
+			WebEndpointResponse<?> response = start(queue, request);
+			if (response.getBody() instanceof Started begun) {
+				this.started.put(planId, begun.job().id());
+				this.started.keySet().removeIf((other) -> this.planner.find(other).isEmpty());
+			}
+			return response;
+		}
+	}
+
+	private WebEndpointResponse<?> start(Queue queue, JobRequest request) {
+		try {
+			return accepted(this.jobs.start(queue, request));
+		}
+		catch (JobRunningException ex) {
+			return Problem.jobRunning(ex).response();
+		}
+	}
+
+	private static WebEndpointResponse<Started> accepted(JobView job) {
+		return new WebEndpointResponse<>(new Started(job), 202);
+	}
+
+	/**
+	 * Answer when a job was started.
+	 *
+	 * @param job the job
+	 */
+	public record Started(JobView job) {
+
+	}
+
+	/**
+	 * Answer of a dry run.
+	 *
+	 * @param action what was asked for
+	 * @param filter the filter as it was understood
+	 * @param target where dead letters would go, or {@code null} for a purge
+	 * @param deletes whether a purge would delete records, rather than mark them as
+	 * resolved
+	 * @param plan what would be done
+	 * @param planId id by which it can be done
+	 * @param expiresAt time until which it can
+	 */
+	public record Planned(String action, Map<String, Object> filter, @Nullable String target, boolean deletes,
+			Counts plan, String planId, Instant expiresAt) {
+
+		static Planned of(Plan plan) {
+			JobRequest request = plan.request();
+			return new Planned(request.action().name().toLowerCase(Locale.ROOT), request.filter().understood(),
+					(request.action() != JobAction.PURGE) ? request.target().toString() : null, request.isPurgeOfAll(),
+					new Counts(plan.matched(), plan.scanned(), plan.complete(), plan.perException(), plan.perTarget(),
+							plan.skipped(), plan.estimated(), plan.obstacles()),
+					plan.id(), plan.expires());
+		}
+
+	}
+
+	/**
+	 * What a job would do.
+	 *
+	 * @param matched dead letters that match and are not resolved
+	 * @param scanned dead letters read
+	 * @param complete whether all were read; if not, the counts are too small
+	 * @param perException how many would be taken, by exception
+	 * @param perTarget how many would be taken, by target
+	 * @param skipped how many would stay although they match, by reason
+	 * @param estimated time it takes at the rate asked for, if there is one
+	 * @param obstacles what keeps records from being deleted, by partition
+	 */
+	public record Counts(long matched, long scanned, boolean complete, Map<String, Long> perException,
+			Map<String, Long> perTarget, Map<String, Long> skipped, @Nullable Duration estimated,
+			Map<String, String> obstacles) {
+
+	}
+
+	/** What was sent. */
+	private static final class Parameters {
+
+		private final Map<String, @Nullable String> given;
+
+		Parameters(Map<String, @Nullable String> given) {
+			this.given = given;
+		}
+
+		@Nullable String text(String name) {
+			String text = this.given.get(name);
+			return (text != null && !text.isBlank()) ? text : null;
+		}
+
+		String text(String name, String otherwise) {
+			String text = text(name);
+			return (text != null) ? text : otherwise;
+		}
+
+		String required(String name, List<String> allowed) {
+			String text = text(name);
+			if (text == null) {
+				throw new InvalidParameterException(name, "", allowed);
+			}
+			return text;
+		}
+
+		boolean flag(String name, boolean otherwise) {
+			String text = text(name, Boolean.toString(otherwise));
+			if (!text.equals("true") && !text.equals("false")) {
+				throw new InvalidParameterException(name, text, List.of("true", "false"));
+			}
+			return text.equals("true");
+		}
+
+		long number(String name, long otherwise, long least, long most) {
+			String text = text(name);
+			if (text == null) {
+				return otherwise;
+			}
+			long number = text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
+			if (number < least || number > most) {
+				throw new InvalidParameterException(name, text,
+						List.of("a whole number from " + least + ((most < Long.MAX_VALUE) ? " to " + most : " on")));
+			}
+			return number;
+		}
+
+		void refuse(String why, String... names) {
+			for (String name : names) {
+				String text = text(name);
+				if (text != null) {
+					throw new InvalidParameterException(name, text, List.of(why));
+				}
+			}
+		}
+
+		void refuseFilters(String why) {
+			refuse(why, LetterFilter.PARAMETERS.stream().map(Parameters::parameter).toArray(String[]::new));
+		}
+
+		/** In a request that acts, {@code reason} says why. */
+		private static String parameter(String condition) {
+			return condition.equals("reason") ? "deadLetterReason" : condition;
+		}
+
+		LetterFilter filter(Queue queue) {
+			Map<String, @Nullable String> conditions = new HashMap<>();
+			for (String condition : LetterFilter.PARAMETERS) {
+				conditions.put(condition, text(parameter(condition)));
+			}
+			String topic = conditions.get("topic");
+			if (topic != null && !queue.deadLetterTopics().contains(topic)) {
+				throw new InvalidParameterException("topic", topic,
+						List.copyOf(new TreeSet<>(queue.deadLetterTopics())));
+			}
+			try {
+				return LetterFilter.parse(conditions);
+			}
+			catch (InvalidParameterException ex) {
+				throw new InvalidParameterException(parameter(ex.getParameter()), ex.getValue(), ex.getAllowed());
+			}
+		}
+
+		/** A partition and an offset are one dead letter only if there is one topic. */
+		void requireOneLetter(Queue queue) {
+			String offsets = text("offsets", "").trim();
+			boolean named = text("topic") != null || offsets.lastIndexOf('-') > 0;
+			if (!ONE_LETTER.matcher(offsets).matches() || (!named && queue.deadLetterTopics().size() > 1)) {
+				throw new InvalidParameterException("offsets", offsets,
+						new TreeSet<>(queue.deadLetterTopics()).stream()
+							.map((topic) -> "one dead letter, such as " + topic + "-0@88")
+							.toList());
+			}
+		}
+
+		/** An empty value is a value. */
+		Edit edit() {
+			String value = this.given.get("value");
+			Map<String, @Nullable String> headers = new LinkedHashMap<>();
+			List<String> lines = new ArrayList<>(List.of(text("headers", "").split("\n")));
+			lines.removeIf(String::isBlank);
+			for (String line : lines) {
+				int separator = line.indexOf('=');
+				String name = ((separator < 0) ? line : line.substring(0, separator)).trim();
+				if (name.isEmpty() || name.startsWith("kafka_")) {
+					throw new InvalidParameterException("headers", line, List.of("name=value to set a header, name to "
+							+ "take it out, one a line; none that begins with 'kafka_'"));
+				}
+				headers.put(name, (separator < 0) ? null : line.substring(separator + 1));
+			}
+			if (value == null && headers.isEmpty()) {
+				throw new InvalidParameterException("value", "", List.of("the new value, or new headers"));
+			}
+			return new Edit((value != null) ? value.getBytes(StandardCharsets.UTF_8) : null, headers);
+		}
+
+	}
+
+}

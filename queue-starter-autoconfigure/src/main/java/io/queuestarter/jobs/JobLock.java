@@ -1,0 +1,145 @@
+package io.queuestarter.jobs;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.MemberDescription;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
+import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.QueueException;
+
+/**
+ * Sees to it that one job at a time works on a dead-letter topic, whatever instance runs
+ * it: the job is a member of the group that remembers what is resolved, and only the
+ * member that all partitions are assigned to works. <em>Job thread only</em>, except
+ * {@link #owner}.
+ */
+final class JobLock implements ConsumerRebalanceListener {
+
+	/** Time after which a process that died has left the group. */
+	static final Duration SESSION = Duration.ofSeconds(10);
+
+	private static final String CLIENT_ID_PREFIX = "queue-job-";
+
+	private static final long LOOK_UP_SECONDS = 5;
+
+	private final Set<TopicPartition> owned = new HashSet<>();
+
+	private boolean decided;
+
+	private boolean lost;
+
+	/** Settings of the consumer of a job. */
+	static Map<String, Object> consumer(String group, String job, String instance, long startMillis) {
+		Map<String, Object> settings = new HashMap<>();
+		settings.put(ConsumerConfig.GROUP_ID_CONFIG, group);
+		settings.put(ConsumerConfig.CLIENT_ID_CONFIG, CLIENT_ID_PREFIX + job + "@" + instance);
+		settings.put(ConsumerConfig.GROUP_PROTOCOL_CONFIG, "classic");
+		settings.put(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, OldestJobAssignor.class.getName());
+		settings.put(OldestJobAssignor.JOB, String.format("%016d %s", startMillis, job));
+		settings.put(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, (int) SESSION.toMillis());
+		settings.put(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG, 1_000);
+		settings.put(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, 60_000);
+		settings.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 2_000);
+		settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+		settings.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
+		return settings;
+	}
+
+	@Override
+	public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+		this.decided = true;
+		this.owned.addAll(partitions);
+	}
+
+	@Override
+	public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+		this.lost |= this.decided && !partitions.isEmpty();
+		this.owned.removeAll(partitions);
+	}
+
+	/** Whether the group has told which partitions are this job's. */
+	boolean isDecided() {
+		return this.decided;
+	}
+
+	/**
+	 * Whether all of these partitions are this job's, and were all the time: once a
+	 * partition was given up another job may have worked on it, and what this one knows
+	 * of it is of the past, also if it gets it back.
+	 */
+	boolean owns(Collection<TopicPartition> partitions) {
+		return !this.lost && this.owned.containsAll(partitions);
+	}
+
+	/**
+	 * Who works on the dead letters of a group.
+	 * @param admin asks the broker
+	 * @param group the group that remembers what is resolved
+	 * @param except id of a job that does not count, or {@code null}
+	 * @return who, or {@code null} if nobody
+	 */
+	static @Nullable Owner owner(Admin admin, String group, @Nullable String except) {
+		try {
+			Collection<ConsumerGroupDescription> descriptions = admin.describeConsumerGroups(Set.of(group))
+				.all()
+				.get(LOOK_UP_SECONDS, TimeUnit.SECONDS)
+				.values();
+			for (MemberDescription member : descriptions.iterator().next().members()) {
+				Owner owner = Owner.of(member);
+				if (!owner.job().equals(except)) {
+					return owner;
+				}
+			}
+			return null;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new QueueException("Interrupted while group '" + group + "' was looked up", ex);
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof GroupIdNotFoundException) {
+				return null;
+			}
+			throw new QueueException("Group '" + group + "' could not be looked up: " + ex.getCause(), ex);
+		}
+		catch (TimeoutException ex) {
+			throw new QueueException("Group '" + group + "' could not be looked up within " + LOOK_UP_SECONDS + " s",
+					ex);
+		}
+	}
+
+	/**
+	 * A job that runs.
+	 *
+	 * @param job its id
+	 * @param instance process that runs it
+	 * @param host host that the broker sees
+	 */
+	record Owner(String job, String instance, String host) {
+
+		private static Owner of(MemberDescription member) {
+			String client = member.clientId();
+			int at = client.indexOf('@');
+			if (!client.startsWith(CLIENT_ID_PREFIX) || at < 0) {
+				return new Owner("?", client, member.host());
+			}
+			return new Owner(client.substring(CLIENT_ID_PREFIX.length(), at), client.substring(at + 1), member.host());
+		}
+
+	}
+
+}

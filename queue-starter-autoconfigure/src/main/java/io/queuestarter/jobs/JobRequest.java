@@ -1,0 +1,66 @@
+package io.queuestarter.jobs;
+
+import java.util.Map;
+import java.util.Set;
+
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.browse.LetterFilter;
+
+/**
+ * What a job is asked to do.
+ *
+ * @param action what it does
+ * @param filter which dead letters it takes
+ * @param target where merged ones go; of no meaning for a purge
+ * @param rate largest number taken a second, 0 for no limit
+ * @param max largest number taken
+ * @param edit what is changed in the one letter of a replay
+ * @param ends offsets per partition that the job stays below, beside the ends of the logs
+ * when it starts
+ * @param by who asked
+ * @param reason why, in the words of who asked
+ */
+public record JobRequest(JobAction action, LetterFilter filter, JobTarget target, int rate, long max,
+		@Nullable Edit edit, Map<TopicPartition, Long> ends, @Nullable String by, @Nullable String reason) {
+
+	/**
+	 * The same within bounds.
+	 * @param limits offsets per partition to stay below
+	 * @return the bounded request
+	 */
+	JobRequest until(Map<TopicPartition, Long> limits) {
+		return new JobRequest(this.action, this.filter, this.target, this.rate, this.max, this.edit, limits, this.by,
+				this.reason);
+	}
+
+	/**
+	 * The same, asked for by somebody else.
+	 * @param who who asks
+	 * @param why why, or {@code null} for the reason given before
+	 * @return the request
+	 */
+	public JobRequest by(@Nullable String who, @Nullable String why) {
+		return new JobRequest(this.action, this.filter, this.target, this.rate, this.max, this.edit, this.ends, who,
+				(why != null) ? why : this.reason);
+	}
+
+	/**
+	 * Whether all that lies in the topics is purged: then the records are deleted, rather
+	 * than remembered as resolved.
+	 * @return {@code false} for a purge with a filter, and for a merge
+	 */
+	public boolean isPurgeOfAll() {
+		return this.action == JobAction.PURGE && isOfAll();
+	}
+
+	/**
+	 * Whether all that lies in whole topics is meant.
+	 * @return {@code false} if a filter or a largest number takes less
+	 */
+	public boolean isOfAll() {
+		return Set.of("topic").containsAll(this.filter.understood().keySet()) && this.max == Long.MAX_VALUE;
+	}
+
+}
