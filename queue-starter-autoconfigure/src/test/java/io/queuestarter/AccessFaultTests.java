@@ -33,10 +33,17 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.queuestarter.actuate.QueuesEndpoint;
+import io.queuestarter.browse.LetterFilter;
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.QueueListenerContainerFactory;
 import io.queuestarter.container.QueueState;
 import io.queuestarter.container.Queues;
+import io.queuestarter.jobs.DeadLetterJobs;
+import io.queuestarter.jobs.JobAction;
+import io.queuestarter.jobs.JobRequest;
+import io.queuestarter.jobs.JobStatus;
+import io.queuestarter.jobs.JobTarget;
+import io.queuestarter.jobs.JobView;
 import io.queuestarter.observe.DeadLetterWatch;
 import io.queuestarter.observe.Doctor;
 import io.queuestarter.observe.QueuesHealth;
@@ -175,6 +182,33 @@ class AccessFaultTests {
 		}
 		finally {
 			Passwords.isRight = true;
+		}
+	}
+
+	@Test
+	void M4_purgeWithoutTheRightToDeleteIsRefusedAndChangesNothing() {
+		String open = cluster.newTopic("open-purge", 1);
+		String guarded = cluster.newTopic("guarded-purge", 1);
+		cluster.newTopic(guarded + "-dlq", 1);
+		cluster.send(guarded + "-dlq", 1, 3);
+		List<AclBinding> denied = List.of(acl(guarded + "-dlq", AclOperation.ALL, AclPermissionType.ALLOW),
+				acl(guarded + "-dlq", AclOperation.DELETE, AclPermissionType.DENY));
+		cluster.ask((admin) -> admin.createAcls(denied).all());
+		try (QueueApp app = app(open, guarded)) {
+			send(app, open, guarded, 1);
+			DeadLetterJobs jobs = app.bean(DeadLetterJobs.class);
+			String id = jobs
+				.start(app.queue("guarded"),
+						new JobRequest(JobAction.PURGE, LetterFilter.NONE, JobTarget.HANDLER, 0, Long.MAX_VALUE, null,
+								Map.of(), "ana", "INC-7"))
+				.id();
+
+			QueueApp.eventually().until(() -> jobs.find(id).orElseThrow().status().isEnded());
+			JobView job = jobs.find(id).orElseThrow();
+			assertThat(job.status()).isEqualTo(JobStatus.FAILED);
+			assertThat(job.lastError()).contains(guarded + "-dlq-0", "no right to delete records");
+			assertThat(job.moved()).isZero();
+			assertThat(cluster.records(guarded + "-dlq")).isEqualTo(3);
 		}
 	}
 

@@ -130,7 +130,8 @@ public final class KafkaQueueAutoConfiguration {
 	@ConditionalOnMissingBean
 	DeadLetterWatch queueDeadLetterWatch(Queues queues, DeadLetterBrowser browser, KafkaQueueProperties properties,
 			QueueRuntime runtime) {
-		return new DeadLetterWatch(queues, browser, new ResolvedKeeper(runtime.jobClients()),
+		return new DeadLetterWatch(queues, browser,
+				new ResolvedKeeper(runtime.jobClients(), ManagementFactory.getRuntimeMXBean().getName()),
 				properties.metrics().validDlqDepthInterval());
 	}
 

@@ -2,17 +2,15 @@ package io.queuestarter.jobs;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,10 +18,11 @@ import io.queuestarter.QueueException;
 import io.queuestarter.browse.Resolved;
 
 /**
- * Keeps what is resolved from being forgotten. Kafka deletes the offsets of a group
- * without members after {@code offsets.retention.minutes}, a week by default; dead
- * letters may lie longer, and would all be unresolved again. So the same is committed
- * again twice a day, unless a job runs, which commits itself. <em>Thread-safe.</em>
+ * Keeps what is resolved from being forgotten. Kafka deletes the offsets of a group that
+ * has been without members for {@code offsets.retention.minutes}, a week by default; dead
+ * letters may lie longer, and would all be unresolved again. So the group gets a member
+ * for a moment twice a day, unless it has one: a commit would not do, since the time
+ * counts from when the last member left. <em>Thread-safe.</em>
  */
 public final class ResolvedKeeper {
 
@@ -33,21 +32,29 @@ public final class ResolvedKeeper {
 
 	private static final long TIMEOUT_SECONDS = 5;
 
+	private static final Duration JOIN_LIMIT = Duration.ofSeconds(15);
+
+	private static final Duration POLL = Duration.ofMillis(100);
+
 	private final JobClients clients;
+
+	private final String instance;
 
 	private final Map<String, Instant> last = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a keeper.
 	 * @param clients connect to the cluster
+	 * @param instance name of the process
 	 */
-	public ResolvedKeeper(JobClients clients) {
+	public ResolvedKeeper(JobClients clients, String instance) {
 		this.clients = clients;
+		this.instance = instance;
 	}
 
 	/**
-	 * Commits what is resolved in the dead-letter topics of a queue once more, if it is
-	 * time. May block for a few seconds. What goes wrong is logged, and tried again with
+	 * Renews the group of a queue's dead letters, if it is time. May block for some
+	 * seconds, in which no job can start. What goes wrong is logged, and tried again with
 	 * the next call.
 	 * @param queue the queue
 	 * @param now the time
@@ -59,30 +66,36 @@ public final class ResolvedKeeper {
 			return;
 		}
 		try {
-			commitAgain(group);
+			renew(queue, group, now);
 			this.last.put(group, now);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		catch (ExecutionException | TimeoutException | QueueException ex) {
-			// A job that has just joined, or a broker that does not answer.
-			LOGGER.debug("Offsets of group '{}' could not be committed again", group, ex);
+		catch (ExecutionException | TimeoutException | QueueException | KafkaException ex) {
+			LOGGER.warn("Group '{}', which tells which dead letters are resolved, could not be kept from expiring: {}",
+					group, ex.toString());
 		}
 	}
 
-	private void commitAgain(String group) throws InterruptedException, ExecutionException, TimeoutException {
+	private void renew(JobQueue queue, String group, Instant now)
+			throws InterruptedException, ExecutionException, TimeoutException {
 		Admin admin = this.clients.admin();
-		if (JobLock.owner(admin, group, null) != null) {
+		boolean empty = admin.listConsumerGroupOffsets(group)
+			.partitionsToOffsetAndMetadata()
+			.get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+			.isEmpty();
+		if (empty || JobLock.owner(admin, group, null) != null) {
 			return;
 		}
-		Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>(admin.listConsumerGroupOffsets(group)
-			.partitionsToOffsetAndMetadata()
-			.get(TIMEOUT_SECONDS, TimeUnit.SECONDS));
-		offsets.values().removeIf(Objects::isNull);
-		if (!offsets.isEmpty()) {
-			// Refused by the broker while the group has a member.
-			admin.alterConsumerGroupOffsets(group, offsets).all().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+		JobLock lock = new JobLock();
+		try (Consumer<byte[], byte[]> consumer = this.clients
+			.consumer(JobLock.consumer(group, "keeper", this.instance, now.toEpochMilli()))) {
+			consumer.subscribe(queue.deadLetterTopics(), lock);
+			long limit = System.nanoTime() + JOIN_LIMIT.toNanos();
+			while (!lock.isDecided() && System.nanoTime() - limit < 0) {
+				consumer.poll(POLL);
+			}
 		}
 	}
 

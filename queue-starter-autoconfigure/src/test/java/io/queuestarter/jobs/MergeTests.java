@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -16,6 +17,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
 
 import io.queuestarter.QueueContext;
@@ -187,6 +190,32 @@ class MergeTests {
 				JobView rest = merge(second, LetterFilter.NONE, JobTarget.HANDLER);
 				assertThat(rest.moved()).isEqualTo(20 - cancelled.moved());
 			}
+		}
+	}
+
+	@Test
+	void M3_mergeGoesOnWhileTheQueueIsStoppedOrWaitsForIt() {
+		String topic = Broker.newTopic("merge-stopped", 1);
+		for (int number = 0; number < 4; number++) {
+			Broker.send(topic, "key-" + number, "order-" + number);
+		}
+		try (QueueApp app = app(topic).start()) {
+			breakUntilDeadLettered(app, topic, 4);
+			MessageListenerContainer container = Objects
+				.requireNonNull(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer("merge"));
+			container.stop();
+
+			JobView copied = merge(app, LetterFilter.parse(Map.of("offsets", "0@0-1")), JobTarget.SOURCE);
+			assertThat(copied.moved()).isEqualTo(2);
+			assertThat(Broker.records(topic)).hasSize(6);
+
+			String waiting = start(app, LetterFilter.NONE, JobTarget.HANDLER, 0).id();
+			DeadLetterJobs jobs = app.bean(DeadLetterJobs.class);
+			QueueApp.eventually().until(() -> "queue is STOPPED".equals(jobs.find(waiting).orElseThrow().waitsFor()));
+			assertThat(app.bean(Handler.class).handled).isEmpty();
+			container.start();
+			assertThat(await(app, waiting).moved()).isEqualTo(2);
+			QueueApp.eventually().until(() -> Set.copyOf(app.bean(Handler.class).handled).size() == 4);
 		}
 	}
 
