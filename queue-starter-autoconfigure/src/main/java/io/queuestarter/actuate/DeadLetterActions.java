@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,6 +23,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import io.queuestarter.browse.InvalidParameterException;
 import io.queuestarter.browse.LetterFilter;
 import io.queuestarter.container.Queue;
+import io.queuestarter.container.Queues;
 import io.queuestarter.jobs.DeadLetterJobs;
 import io.queuestarter.jobs.Edit;
 import io.queuestarter.jobs.JobAction;
@@ -44,6 +46,8 @@ public final class DeadLetterActions {
 
 	private static final List<String> ACTIONS = List.of("merge", "purge", "replay");
 
+	private final Queues queues;
+
 	private final DeadLetterJobs jobs;
 
 	private final Planner planner;
@@ -56,12 +60,14 @@ public final class DeadLetterActions {
 
 	/**
 	 * Creates the actions.
+	 * @param queues the queues
 	 * @param jobs runs jobs
 	 * @param planner looks what they would do
 	 * @param mergeRate dead letters merged a second unless asked otherwise, 0 for no
 	 * limit
 	 */
-	public DeadLetterActions(DeadLetterJobs jobs, Planner planner, int mergeRate) {
+	public DeadLetterActions(Queues queues, DeadLetterJobs jobs, Planner planner, int mergeRate) {
+		this.queues = queues;
 		this.jobs = jobs;
 		this.planner = planner;
 		this.mergeRate = mergeRate;
@@ -140,7 +146,13 @@ public final class DeadLetterActions {
 	}
 
 	/** What concerns everything is not begun by a slip of the hand. */
-	private static @Nullable Problem unconfirmed(Queue queue, JobRequest request, @Nullable String confirm) {
+	private @Nullable Problem unconfirmed(Queue queue, JobRequest request, @Nullable String confirm) {
+		List<String> sharers = request.isPurgeOfAll() ? sharers(queue) : List.of();
+		if (!sharers.isEmpty()) {
+			return Problem.of("queue/shared-topic", "Others have dead letters there", 409,
+					"A purge of all deletes what lies in the topic, also dead letters of " + sharers + ".",
+					"Purge with a filter, which marks the dead letters of this queue as resolved.");
+		}
 		if (request.action() != JobAction.PURGE && !request.isOfAll()) {
 			return null;
 		}
@@ -150,6 +162,16 @@ public final class DeadLetterActions {
 						(request.action() == JobAction.PURGE) ? "A purge is final."
 								: "No filter took effect: all dead letters are meant.",
 						"Send \"confirm\": \"" + expected + "\" to go on.", List.of(expected));
+	}
+
+	/** Queues of this application that write to the same dead-letter topics. */
+	private List<String> sharers(Queue queue) {
+		return this.queues.all()
+			.stream()
+			.filter((other) -> other != queue
+					&& !Collections.disjoint(other.deadLetterTopics(), queue.deadLetterTopics()))
+			.map(Queue::id)
+			.toList();
 	}
 
 	/** The topic, or the queue if several topics are meant. */

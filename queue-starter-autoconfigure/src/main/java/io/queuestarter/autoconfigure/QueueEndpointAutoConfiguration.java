@@ -59,7 +59,7 @@ public final class QueueEndpointAutoConfiguration {
 				masks.orderedStream().toList());
 		Planner planner = new Planner(runtime.jobClients(), browser, jobs.maxMerges(), Clock.systemUTC());
 		return new QueueDlqEndpoint(queues, browser, access,
-				new DeadLetterActions(jobs, planner, settings.validMergeRate()));
+				new DeadLetterActions(queues, jobs, planner, settings.validMergeRate()));
 	}
 
 	@Bean

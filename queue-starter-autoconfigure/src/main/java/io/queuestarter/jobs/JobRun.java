@@ -55,9 +55,7 @@ final class JobRun implements Runnable {
 
 	@Override
 	public void run() {
-		// Without the values of the filter, nor what people write: both may hold what is
-		// in
-		// a record.
+		// Without what people have written: it may tell what is in a record.
 		LOGGER.info("{} starts: filtered by {}, target {}, {} a second, by {}", this.job,
 				this.job.request().filter().understood().keySet(), this.job.request().target(),
 				this.job.request().rate(), this.job.request().by());
