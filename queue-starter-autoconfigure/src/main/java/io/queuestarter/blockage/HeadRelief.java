@@ -95,8 +95,9 @@ public final class HeadRelief {
 
 	/**
 	 * Whether the record itself is to blame: its attempt takes long while others succeed
-	 * that began later, or it failed while others succeeded. One that waits for its first
-	 * attempt, or asked to be tried later, is not.
+	 * that began later, or it failed while others succeeded, or for longer than the
+	 * patience with outages. One that waits for its first attempt, or asked to be tried
+	 * later, is not.
 	 */
 	private static boolean isToBlame(Delivery delivery, long nowNanos) {
 		Attempt attempt = delivery.attempt();
@@ -104,8 +105,9 @@ public final class HeadRelief {
 			return false;
 		}
 		return switch (delivery.state()) {
-			case IN_FLIGHT -> attempt.isHalfOver(nowNanos) && attempt.circuit().answersSince(attempt.startedNanos());
-			case BACKOFF, QUEUED -> delivery.hasFailedAlone();
+			case IN_FLIGHT -> attempt.isHalfOver(nowNanos)
+					&& (delivery.isAtFault() || attempt.circuit().answersSince(attempt.startedNanos()));
+			case BACKOFF, QUEUED -> delivery.isAtFault();
 			default -> false;
 		};
 	}

@@ -68,7 +68,7 @@ public final class Delivery {
 	private long lastFailureNanos;
 
 	/** Volatile; whether the record failed again although others succeeded. */
-	private volatile boolean failedAlone;
+	private volatile boolean atFault;
 
 	/** Volatile; set before each back-off. */
 	private volatile @Nullable Runnable letGoAction;
@@ -326,12 +326,11 @@ public final class Delivery {
 	 * Notes that an attempt failed. To be called by whoever concludes the attempt.
 	 * @param error the failure
 	 * @param nowNanos the time
-	 * @param alone whether the record failed before, and others succeeded since: it is at
-	 * fault rather than what it depends on
+	 * @param atFault whether the record is at fault rather than what it depends on
 	 */
-	public void failedWith(Throwable error, long nowNanos, boolean alone) {
+	public void failedWith(Throwable error, long nowNanos, boolean atFault) {
 		this.lastError = error.getClass().getSimpleName();
-		this.failedAlone = alone;
+		this.atFault = atFault;
 		if (this.failures++ == 0) {
 			this.firstFailureNanos = nowNanos;
 		}
@@ -417,11 +416,13 @@ public final class Delivery {
 	}
 
 	/**
-	 * Whether the record failed again although others succeeded since it failed first.
+	 * Whether the record failed again although others succeeded since it failed first,
+	 * timed out although others that began later succeeded, or has failed for longer than
+	 * the patience with outages.
 	 * @return {@code false} also if it wants to be tried again later
 	 */
-	public boolean hasFailedAlone() {
-		return this.failedAlone;
+	public boolean isAtFault() {
+		return this.atFault;
 	}
 
 	@Override

@@ -162,8 +162,19 @@ public final class Circuit {
 	 * @return {@code false} if it should be tried again
 	 */
 	public boolean mayGiveUp(long firstFailureNanos, long beforeNanos, long nowNanos) {
-		boolean waitedLong = nowNanos - firstFailureNanos >= this.patienceNanos;
-		return !isDoubtful() && (answersSince(beforeNanos) || waitedLong) && this.budget.tryTake(nowNanos);
+		return !isDoubtful() && (answersSince(beforeNanos) || isPatienceOver(firstFailureNanos, nowNanos))
+				&& this.budget.tryTake(nowNanos);
+	}
+
+	/**
+	 * Whether a record has failed for so long that it is taken to be at fault, although
+	 * no other tells.
+	 * @param firstFailureNanos when the record failed first
+	 * @param nowNanos the time
+	 * @return {@code true} if so
+	 */
+	public boolean isPatienceOver(long firstFailureNanos, long nowNanos) {
+		return nowNanos - firstFailureNanos >= this.patienceNanos;
 	}
 
 	/**

@@ -293,7 +293,7 @@ public final class Settler implements Answers {
 		else {
 			attempt.release();
 		}
-		delivery.failedWith(cause, nowNanos, alone);
+		delivery.failedWith(cause, nowNanos, alone || (!wished && isAtFault(attempt, timedOut, nowNanos)));
 		Destination destination = (exhausted && !inDoubt) ? this.routes.afterAttempts(delivery) : null;
 		if (destination != null && (delivery.assignment().stage().kind() == Stage.Kind.DEAD_LETTER
 				|| circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos))) {
@@ -302,6 +302,17 @@ public final class Settler implements Answers {
 		else {
 			retry(attempt, delay, cause);
 		}
+	}
+
+	/**
+	 * Whether others that began while it hung succeeded, or nobody has told otherwise for
+	 * long.
+	 */
+	private static boolean isAtFault(Attempt attempt, boolean timedOut, long nowNanos) {
+		Delivery delivery = attempt.delivery();
+		Circuit circuit = attempt.circuit();
+		return delivery.isAtFault() || (timedOut && circuit.answersSince(attempt.startedNanos()))
+				|| (delivery.hasFailed() && circuit.isPatienceOver(delivery.firstFailureNanos(), nowNanos));
 	}
 
 	/** A record that rested in a retry topic has one attempt before it rests again. */

@@ -414,16 +414,17 @@ class SettlerTests {
 
 	@Test
 	void U14_timeoutAnswersAndALateSuccessIsCountedAndIgnored() {
+		List<Object> seen = new ArrayList<>();
 		this.handler = (attempt) -> {
 			this.clock.advance(Duration.ofSeconds(30));
 			this.settler.timeOutOverdue();
-			assertThat(attempt.isCancelled()).isTrue();
-			assertThat(Thread.currentThread().isInterrupted()).isTrue();
-			assertThat(this.dispatcher.inFlight()).isOne();
+			seen.addAll(
+					List.of(attempt.isCancelled(), Thread.currentThread().isInterrupted(), this.dispatcher.inFlight()));
 		};
 
 		Delivery delivery = dispatch();
 
+		assertThat(seen).containsExactly(true, true, 1);
 		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
 		assertThat(delivery.lastError()).isEqualTo("TimeoutException");
 		assertThat(this.outcomes.timedOutCount()).isOne();
@@ -431,6 +432,48 @@ class SettlerTests {
 		assertThat(this.outcomes.acknowledgedCount()).isZero();
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@Test
+	void recordThatTimedOutWhileOthersThatBeganLaterSucceededIsAtFault() {
+		this.handler = Attempt::awaitAnswer;
+		Delivery hung = dispatch();
+		this.clock.advance(Duration.ofSeconds(1));
+		this.handler = (attempt) -> {
+		};
+		dispatch();
+		this.clock.advance(Duration.ofSeconds(29));
+		this.settler.timeOutOverdue();
+
+		assertThat(hung.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(hung.isAtFault()).isTrue();
+	}
+
+	@Test
+	void recordThatTimedOutWithAllOthersIsNotAtFault() {
+		this.handler = Attempt::awaitAnswer;
+		Delivery hung = dispatch();
+		this.clock.advance(Duration.ofSeconds(30));
+		this.settler.timeOutOverdue();
+
+		assertThat(hung.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(hung.isAtFault()).isFalse();
+	}
+
+	/* As if the others of its window had all begun before it failed first. */
+	@Test
+	void recordThatFailsForLongWhileNobodyElseIsTriedIsAtFault() {
+		guarded(Duration.ofMillis(250));
+		this.handler = (attempt) -> {
+			throw new IllegalStateException("poison");
+		};
+		Delivery failing = dispatch();
+		passTime(Duration.ofMillis(100));
+		assertThat(failing.isAtFault()).isFalse();
+
+		passTime(Duration.ofMillis(200));
+
+		assertThat(failing.isAtFault()).isTrue();
 	}
 
 	@Test
