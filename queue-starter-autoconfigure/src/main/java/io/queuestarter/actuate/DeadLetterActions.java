@@ -1,17 +1,14 @@
 package io.queuestarter.actuate;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
@@ -41,8 +38,6 @@ import io.queuestarter.jobs.Planner;
 public final class DeadLetterActions {
 
 	private static final Pattern TOPIC = Pattern.compile("[a-zA-Z0-9._-]{1,249}");
-
-	private static final Pattern ONE_LETTER = Pattern.compile("(?:[a-zA-Z0-9._-]{1,249}-)?[0-9]{1,9}@[0-9]{1,18}");
 
 	private static final List<String> ACTIONS = List.of("merge", "purge", "replay");
 
@@ -83,20 +78,19 @@ public final class DeadLetterActions {
 	}
 
 	WebEndpointResponse<?> act(Queue queue, Map<String, @Nullable String> given, @Nullable SecurityContext user) {
-		Parameters parameters = new Parameters(given);
+		ActionParameters parameters = new ActionParameters(given);
 		JobAction action = action(parameters.required("action", ACTIONS));
 		boolean dryRun = parameters.flag("dryRun", true);
 		String planId = parameters.text("planId");
-		JobRequest request = (planId != null && !dryRun) ? null : request(queue, action, parameters, nameOf(user));
-		if (dryRun) {
-			if (planId != null) {
-				throw new InvalidParameterException("planId", planId, List.of("with \"dryRun\": false only"));
-			}
-			return new WebEndpointResponse<>(
-					Planned.of(this.planner.plan(queue, request(queue, action, parameters, nameOf(user)))));
+		if (planId != null && !dryRun) {
+			return carryOut(queue, action, planId, parameters, user);
 		}
-		if (request == null) {
-			return carryOut(queue, action, String.valueOf(planId), parameters, user);
+		if (planId != null) {
+			throw new InvalidParameterException("planId", planId, List.of("with \"dryRun\": false only"));
+		}
+		JobRequest request = request(queue, action, parameters, nameOf(user));
+		if (dryRun) {
+			return new WebEndpointResponse<>(Planned.of(this.planner.plan(queue, request), sharers(queue, request)));
 		}
 		Problem problem = unconfirmed(queue, request, parameters.text("confirm"));
 		return (problem != null) ? problem.response() : start(queue, request);
@@ -109,7 +103,7 @@ public final class DeadLetterActions {
 		return JobAction.valueOf(text.toUpperCase(Locale.ROOT));
 	}
 
-	private JobRequest request(Queue queue, JobAction action, Parameters parameters, String by) {
+	private JobRequest request(Queue queue, JobAction action, ActionParameters parameters, String by) {
 		LetterFilter filter = parameters.filter(queue);
 		int rate = (int) parameters.number("rate", (action == JobAction.MERGE) ? this.mergeRate : 0, 0, 1_000_000);
 		long max = parameters.number("max", Long.MAX_VALUE, 1, Long.MAX_VALUE);
@@ -147,10 +141,10 @@ public final class DeadLetterActions {
 
 	/** What concerns everything is not begun by a slip of the hand. */
 	private @Nullable Problem unconfirmed(Queue queue, JobRequest request, @Nullable String confirm) {
-		List<String> sharers = request.isPurgeOfAll() ? sharers(queue) : List.of();
+		Map<String, String> sharers = sharers(queue, request);
 		if (!sharers.isEmpty()) {
 			return Problem.of("queue/shared-topic", "Others have dead letters there", 409,
-					"A purge of all deletes what lies in the topic, also dead letters of " + sharers + ".",
+					"A purge of all deletes what lies in the topic: " + sharers + ".",
 					"Purge with a filter, which marks the dead letters of this queue as resolved.");
 		}
 		if (request.action() != JobAction.PURGE && !request.isOfAll()) {
@@ -164,14 +158,21 @@ public final class DeadLetterActions {
 						"Send \"confirm\": \"" + expected + "\" to go on.", List.of(expected));
 	}
 
-	/** Queues of this application that write to the same dead-letter topics. */
-	private List<String> sharers(Queue queue) {
-		return this.queues.all()
-			.stream()
-			.filter((other) -> other != queue
-					&& !Collections.disjoint(other.deadLetterTopics(), queue.deadLetterTopics()))
-			.map(Queue::id)
-			.toList();
+	/** Topics of which a purge deletes dead letters of other queues, too. */
+	private Map<String, String> sharers(Queue queue, JobRequest request) {
+		Map<String, String> sharers = new TreeMap<>();
+		if (request.isPurgeOfAll()) {
+			Object only = request.filter().understood().get("topic");
+			for (Queue other : this.queues.all()) {
+				other.deadLetterTopics()
+					.stream()
+					.filter((topic) -> other != queue && queue.deadLetterTopics().contains(topic)
+							&& (only == null || only.equals(topic)))
+					.forEach((topic) -> sharers.merge(topic, "holds dead letters of queue '" + other.id() + "'",
+							(first, second) -> first + ", " + second));
+			}
+		}
+		return sharers;
 	}
 
 	/** The topic, or the queue if several topics are meant. */
@@ -181,7 +182,7 @@ public final class DeadLetterActions {
 		return (topic != null) ? topic.toString() : (topics.size() == 1) ? topics.iterator().next() : queue.id();
 	}
 
-	private WebEndpointResponse<?> carryOut(Queue queue, JobAction action, String planId, Parameters parameters,
+	private WebEndpointResponse<?> carryOut(Queue queue, JobAction action, String planId, ActionParameters parameters,
 			@Nullable SecurityContext user) {
 		parameters.refuse("the plan's, with planId", "target", "rate", "max", "value", "headers");
 		parameters.refuseFilters("the plan's, with planId");
@@ -259,12 +260,14 @@ public final class DeadLetterActions {
 	public record Planned(String action, Map<String, Object> filter, @Nullable String target, boolean deletes,
 			Counts plan, String planId, Instant expiresAt) {
 
-		static Planned of(Plan plan) {
+		static Planned of(Plan plan, Map<String, String> sharers) {
 			JobRequest request = plan.request();
+			Map<String, String> obstacles = new TreeMap<>(plan.obstacles());
+			obstacles.putAll(sharers);
 			return new Planned(request.action().name().toLowerCase(Locale.ROOT), request.filter().understood(),
 					(request.action() != JobAction.PURGE) ? request.target().toString() : null, request.isPurgeOfAll(),
 					new Counts(plan.matched(), plan.scanned(), plan.complete(), plan.perException(), plan.perTarget(),
-							plan.skipped(), plan.estimated(), plan.obstacles()),
+							plan.skipped(), plan.estimated(), obstacles),
 					plan.id(), plan.expires());
 		}
 
@@ -280,130 +283,11 @@ public final class DeadLetterActions {
 	 * @param perTarget how many would be taken, by target
 	 * @param skipped how many would stay although they match, by reason
 	 * @param estimated time it takes at the rate asked for, if there is one
-	 * @param obstacles what keeps records from being deleted, by partition
+	 * @param obstacles what keeps records from being deleted, by partition or topic
 	 */
 	public record Counts(long matched, long scanned, boolean complete, Map<String, Long> perException,
 			Map<String, Long> perTarget, Map<String, Long> skipped, @Nullable Duration estimated,
 			Map<String, String> obstacles) {
-
-	}
-
-	/** What was sent. */
-	private static final class Parameters {
-
-		private final Map<String, @Nullable String> given;
-
-		Parameters(Map<String, @Nullable String> given) {
-			this.given = given;
-		}
-
-		@Nullable String text(String name) {
-			String text = this.given.get(name);
-			return (text != null && !text.isBlank()) ? text : null;
-		}
-
-		String text(String name, String otherwise) {
-			String text = text(name);
-			return (text != null) ? text : otherwise;
-		}
-
-		String required(String name, List<String> allowed) {
-			String text = text(name);
-			if (text == null) {
-				throw new InvalidParameterException(name, "", allowed);
-			}
-			return text;
-		}
-
-		boolean flag(String name, boolean otherwise) {
-			String text = text(name, Boolean.toString(otherwise));
-			if (!text.equals("true") && !text.equals("false")) {
-				throw new InvalidParameterException(name, text, List.of("true", "false"));
-			}
-			return text.equals("true");
-		}
-
-		long number(String name, long otherwise, long least, long most) {
-			String text = text(name);
-			if (text == null) {
-				return otherwise;
-			}
-			long number = text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
-			if (number < least || number > most) {
-				throw new InvalidParameterException(name, text,
-						List.of("a whole number from " + least + ((most < Long.MAX_VALUE) ? " to " + most : " on")));
-			}
-			return number;
-		}
-
-		void refuse(String why, String... names) {
-			for (String name : names) {
-				String text = text(name);
-				if (text != null) {
-					throw new InvalidParameterException(name, text, List.of(why));
-				}
-			}
-		}
-
-		void refuseFilters(String why) {
-			refuse(why, LetterFilter.PARAMETERS.stream().map(Parameters::parameter).toArray(String[]::new));
-		}
-
-		/** In a request that acts, {@code reason} says why. */
-		private static String parameter(String condition) {
-			return condition.equals("reason") ? "deadLetterReason" : condition;
-		}
-
-		LetterFilter filter(Queue queue) {
-			Map<String, @Nullable String> conditions = new HashMap<>();
-			for (String condition : LetterFilter.PARAMETERS) {
-				conditions.put(condition, text(parameter(condition)));
-			}
-			String topic = conditions.get("topic");
-			if (topic != null && !queue.deadLetterTopics().contains(topic)) {
-				throw new InvalidParameterException("topic", topic,
-						List.copyOf(new TreeSet<>(queue.deadLetterTopics())));
-			}
-			try {
-				return LetterFilter.parse(conditions);
-			}
-			catch (InvalidParameterException ex) {
-				throw new InvalidParameterException(parameter(ex.getParameter()), ex.getValue(), ex.getAllowed());
-			}
-		}
-
-		/** A partition and an offset are one dead letter only if there is one topic. */
-		void requireOneLetter(Queue queue) {
-			String offsets = text("offsets", "").trim();
-			boolean named = text("topic") != null || offsets.lastIndexOf('-') > 0;
-			if (!ONE_LETTER.matcher(offsets).matches() || (!named && queue.deadLetterTopics().size() > 1)) {
-				throw new InvalidParameterException("offsets", offsets,
-						new TreeSet<>(queue.deadLetterTopics()).stream()
-							.map((topic) -> "one dead letter, such as " + topic + "-0@88")
-							.toList());
-			}
-		}
-
-		/** An empty value is a value. */
-		Edit edit() {
-			String value = this.given.get("value");
-			Map<String, @Nullable String> headers = new LinkedHashMap<>();
-			List<String> lines = new ArrayList<>(List.of(text("headers", "").split("\n")));
-			lines.removeIf(String::isBlank);
-			for (String line : lines) {
-				int separator = line.indexOf('=');
-				String name = ((separator < 0) ? line : line.substring(0, separator)).trim();
-				if (name.isEmpty() || name.startsWith("kafka_")) {
-					throw new InvalidParameterException("headers", line, List.of("name=value to set a header, name to "
-							+ "take it out, one a line; none that begins with 'kafka_'"));
-				}
-				headers.put(name, (separator < 0) ? null : line.substring(separator + 1));
-			}
-			if (value == null && headers.isEmpty()) {
-				throw new InvalidParameterException("value", "", List.of("the new value, or new headers"));
-			}
-			return new Edit((value != null) ? value.getBytes(StandardCharsets.UTF_8) : null, headers);
-		}
 
 	}
 

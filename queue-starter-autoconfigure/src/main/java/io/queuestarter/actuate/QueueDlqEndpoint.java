@@ -113,18 +113,9 @@ public class QueueDlqEndpoint {
 			if (hidden != null) {
 				return hidden.response();
 			}
-			Map<String, @Nullable String> conditions = new HashMap<>();
-			conditions.put("exception", exception);
-			conditions.put("reason", reason);
-			conditions.put("header", header);
-			conditions.put("key", key);
-			conditions.put("contains", contains);
-			conditions.put("topic", known(queue, topic));
-			conditions.put("partition", partition);
-			conditions.put("offsets", offsets);
-			conditions.put("from", from);
-			conditions.put("to", to);
-			LetterFilter filter = LetterFilter.parse(conditions);
+			LetterFilter filter = LetterFilter.parse(named("exception", exception, "reason", reason, "header", header,
+					"key", key, "contains", contains, "topic", known(queue, topic), "partition", partition, "offsets",
+					offsets, "from", from, "to", to));
 			LetterSearch search = new LetterSearch(filter, includes(resolved), pageSize(limit), given(cursor));
 			LetterPage<LetterDetail> page = this.browser.search(source(queue), search,
 					new LetterRenderer(id, shown, this.access.masks(), SHORT));
@@ -207,29 +198,23 @@ public class QueueDlqEndpoint {
 			if (hidden != null) {
 				return hidden.response();
 			}
-			Map<String, @Nullable String> given = new HashMap<>();
-			given.put("action", action);
-			given.put("dryRun", dryRun);
-			given.put("planId", planId);
-			given.put("target", target);
-			given.put("rate", rate);
-			given.put("max", max);
-			given.put("value", value);
-			given.put("headers", headers);
-			given.put("reason", reason);
-			given.put("confirm", confirm);
-			given.put("exception", exception);
-			given.put("deadLetterReason", deadLetterReason);
-			given.put("header", header);
-			given.put("key", key);
-			given.put("contains", contains);
-			given.put("topic", topic);
-			given.put("partition", partition);
-			given.put("offsets", offsets);
-			given.put("from", from);
-			given.put("to", to);
-			return this.actions.act(queue, given, securityContext);
+			return this.actions.act(queue,
+					named("action", action, "dryRun", dryRun, "planId", planId, "target", target, "rate", rate, "max",
+							max, "value", value, "headers", headers, "reason", reason, "confirm", confirm, "exception",
+							exception, "deadLetterReason", deadLetterReason, "header", header, "key", key, "contains",
+							contains, "topic", topic, "partition", partition, "offsets", offsets, "from", from, "to",
+							to),
+					securityContext);
 		});
+	}
+
+	/** Names and values in turn. */
+	private static Map<String, @Nullable String> named(@Nullable String... parts) {
+		Map<String, @Nullable String> named = new HashMap<>();
+		for (int i = 0; i < parts.length; i += 2) {
+			named.put(String.valueOf(parts[i]), parts[i + 1]);
+		}
+		return named;
 	}
 
 	private @Nullable Problem hidden(@Nullable String contains, @Nullable SecurityContext user) {

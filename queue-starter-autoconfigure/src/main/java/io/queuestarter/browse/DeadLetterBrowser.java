@@ -202,10 +202,21 @@ public final class DeadLetterBrowser {
 		// After the ends, so that no record counts as unresolved that was merged since.
 		Map<TopicPartition, OffsetAndMetadata> commits = spans.isEmpty() ? Map.of()
 				: commits(Resolved.group(source.group()), deadline.remaining());
+		Map<TopicPartition, LogSpan> now = isAnyBeyond(commits, spans)
+				? scanner.spans(source.topics(), deadline.remaining()) : spans;
 		Map<TopicPartition, LetterLog> logs = new HashMap<>();
-		spans.forEach(
-				(partition, span) -> logs.put(partition, new LetterLog(span, Resolved.of(commits.get(partition)))));
+		spans.forEach((partition, span) -> logs.put(partition,
+				new LetterLog(span, Resolved.of(commits.get(partition), now.getOrDefault(partition, span).end()))));
 		return logs;
+	}
+
+	/** A job may have come further meanwhile than the ends that were seen. */
+	private static boolean isAnyBeyond(Map<TopicPartition, OffsetAndMetadata> commits,
+			Map<TopicPartition, LogSpan> spans) {
+		return spans.entrySet().stream().anyMatch((entry) -> {
+			OffsetAndMetadata commit = commits.get(entry.getKey());
+			return commit != null && commit.offset() > entry.getValue().end();
+		});
 	}
 
 	private Map<TopicPartition, OffsetAndMetadata> commits(String group, Duration timeout) {

@@ -3,7 +3,6 @@ package io.queuestarter.browse;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.jspecify.annotations.Nullable;
 
-import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
 
@@ -31,19 +30,21 @@ public record Resolved(long watermark, OffsetRanges above) {
 	}
 
 	/**
-	 * Reads a commit. Metadata that was not written by this version, or is damaged,
-	 * counts as none: what it told of is unresolved again, rather than lost from sight.
+	 * Reads a commit. One that was not written by a job, such as that of another consumer
+	 * that bears the name of the group, or is damaged, counts as none; so does one beyond
+	 * the end of the log, which is not the log that it was made of. What it told of is
+	 * unresolved again, rather than lost from sight.
 	 * @param commit the commit, or {@code null} if there is none
+	 * @param end offset behind the last record of the log
 	 * @return what is resolved
 	 */
-	public static Resolved of(@Nullable OffsetAndMetadata commit) {
-		if (commit == null) {
+	public static Resolved of(@Nullable OffsetAndMetadata commit, long end) {
+		if (commit == null || commit.metadata().isEmpty() || commit.offset() > end) {
 			return NOTHING;
 		}
-		OffsetRanges above = AckedSetCodec.decode(commit.offset(), commit.metadata())
-			.map(AckedSet::settled)
-			.orElse(OffsetRanges.EMPTY);
-		return new Resolved(commit.offset(), above);
+		return AckedSetCodec.decode(commit.offset(), commit.metadata())
+			.map((set) -> new Resolved(commit.offset(), set.settled()))
+			.orElse(NOTHING);
 	}
 
 	/**

@@ -219,13 +219,18 @@ public final class Queue implements JobQueue {
 		this.consumers.remove(consumer);
 	}
 
-	void assigned(Collection<TopicPartition> partitions) {
-		for (TopicPartition partition : partitions) {
-			String source = stage(partition.topic()).source();
+	/**
+	 * Whoever subscribes to a pattern knows all topics that match, whose partitions ever
+	 * are its own.
+	 */
+	void assigned(Collection<TopicPartition> partitions, Set<String> subscribed) {
+		Stream<String> topics = (pattern() != null) ? subscribed.stream()
+				: partitions.stream().map(TopicPartition::topic);
+		topics.map((topic) -> stage(topic).source()).distinct().forEach((source) -> {
 			if (this.settings.deadLetters().enabled() && this.seenTopics.add(source)) {
 				prepare(source);
 			}
-		}
+		});
 	}
 
 	/**
@@ -332,7 +337,7 @@ public final class Queue implements JobQueue {
 
 	/**
 	 * Topics that the queue writes dead letters to. If it subscribes to a pattern, those
-	 * of the topics of which it has been assigned a partition.
+	 * of the topics that matched when partitions were assigned last.
 	 * @return the topics, whether they exist or not; empty if there are no dead letters
 	 */
 	@Override

@@ -220,8 +220,8 @@ final class QueueConsumer {
 
 	/** Begins new assignments, with what earlier owners have settled. */
 	void assigned(Collection<TopicPartition> partitions) {
+		this.queue.assigned(partitions, this.consumer.subscription());
 		if (!partitions.isEmpty()) {
-			this.queue.assigned(partitions);
 			begin(partitions);
 		}
 	}

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -68,10 +69,23 @@ final class QueueRedelivery implements Redelivery {
 	@Override
 	public boolean hasRoom() {
 		return this.engine.dispatcher().waiting(this.tasks) < this.engine.dispatcher().limit()
-				&& this.assignments.values()
-					.stream()
-					.flatMap((partitions) -> partitions.values().stream())
-					.allMatch((assignment) -> assignment.ledger().tracked() < WINDOW / 2);
+				&& assignments().allMatch(QueueRedelivery::hasRoom);
+	}
+
+	/**
+	 * Letters that were let go stay in the dead-letter topic, and hold up nobody here.
+	 */
+	private static boolean hasRoom(Assignment assignment) {
+		PartitionLedger<Delivery> ledger = assignment.ledger();
+		if (ledger.tracked() >= WINDOW / 2) {
+			ledger.forEachOutstanding(assignment::forget);
+			ledger.advance();
+		}
+		return ledger.tracked() < WINDOW / 2;
+	}
+
+	private Stream<Assignment> assignments() {
+		return this.assignments.values().stream().flatMap((partitions) -> partitions.values().stream());
 	}
 
 	@Override
@@ -104,10 +118,7 @@ final class QueueRedelivery implements Redelivery {
 	}
 
 	private void forEachOutstanding(Consumer<Delivery> action) {
-		this.assignments.values()
-			.stream()
-			.flatMap((partitions) -> partitions.values().stream())
-			.forEach((assignment) -> assignment.ledger().forEachOutstanding(action));
+		assignments().forEach((assignment) -> assignment.ledger().forEachOutstanding(action));
 	}
 
 }

@@ -110,6 +110,16 @@ public final class Assignment {
 		}
 	}
 
+	/**
+	 * Takes a record that was let go for settled, for a ledger that nobody commits.
+	 * @param delivery its delivery; does nothing unless it was let go
+	 */
+	public void forget(Delivery delivery) {
+		if (delivery.state() == DeliveryState.LET_GO) {
+			this.ledger.settle(delivery.sequence);
+		}
+	}
+
 	void released(Delivery delivery) {
 		this.outstanding.decrementAndGet();
 		this.own.release(delivery.size());

@@ -127,7 +127,8 @@ public final class DeadLetterJobs implements SmartLifecycle {
 			this.jobs.put(job.id(), job);
 		}
 		try {
-			JobLock.Owner owner = JobLock.owner(this.clients.admin(), Resolved.group(queue.group()), null);
+			JobLock.Owner owner = JobLock.owner(new ClusterLook(this.clients.admin()), Resolved.group(queue.group()),
+					null);
 			if (owner != null) {
 				throw new JobRunningException(owner.job(), owner.instance(), owner.host());
 			}
@@ -191,7 +192,7 @@ public final class DeadLetterJobs implements SmartLifecycle {
 	 * @return {@code false} if there is none
 	 */
 	public boolean exists(String topic) {
-		return LetterJudge.exists(this.clients.admin(), topic);
+		return new ClusterLook(this.clients.admin()).exists(topic);
 	}
 
 	/**

@@ -139,26 +139,27 @@ final class Job {
 		count(JobTotals.Result.MOVED, records);
 	}
 
-	synchronized void failed(DeadLetter letter, String error) {
+	synchronized void failed(DeadLetter letter, String reason, String error) {
 		this.failed++;
 		count(JobTotals.Result.FAILED, 1);
 		this.lastError = letter.partition() + "@" + letter.offset() + ": " + error;
+		list(letter, reason);
 	}
 
 	synchronized void skipped(DeadLetter letter, SkipReason reason) {
 		this.skipped.merge(reason, 1L, Long::sum);
 		count(JobTotals.Result.SKIPPED, 1);
+		list(letter, reason.tag());
+	}
+
+	private void list(DeadLetter letter, String reason) {
 		if (this.listed.size() < MOST_LISTED) {
-			this.listed.add(new JobView.Skipped(letter.partition() + "@" + letter.offset(), reason.tag()));
+			this.listed.add(new JobView.Skipped(letter.partition() + "@" + letter.offset(), reason));
 		}
 	}
 
 	private void count(JobTotals.Result result, long letters) {
 		this.totals.add(this.queue, this.request.action(), result, letters);
-	}
-
-	synchronized long failed() {
-		return this.failed;
 	}
 
 	synchronized void end(JobStatus end, Instant now, @Nullable String error) {

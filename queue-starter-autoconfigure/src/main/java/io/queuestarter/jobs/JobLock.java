@@ -6,20 +6,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.jspecify.annotations.Nullable;
-
-import io.queuestarter.QueueException;
 
 /**
  * Sees to it that one job at a time works on a dead-letter topic, whatever instance runs
@@ -34,13 +26,22 @@ final class JobLock implements ConsumerRebalanceListener {
 
 	private static final String CLIENT_ID_PREFIX = "queue-job-";
 
-	private static final long LOOK_UP_SECONDS = 5;
-
 	private final Set<TopicPartition> owned = new HashSet<>();
 
 	private boolean decided;
 
 	private boolean lost;
+
+	/**
+	 * What a member subscribes to: its topics, and all others that the group has offsets
+	 * of. Kafka deletes a group's offsets that have not changed for a week of topics that
+	 * no member subscribes to, as soon as there is a member.
+	 */
+	static Set<String> subscription(ClusterLook cluster, String group, Collection<String> topics) {
+		Set<String> all = new HashSet<>(cluster.committed(group));
+		all.addAll(topics);
+		return all;
+	}
 
 	/** Settings of the consumer of a job. */
 	static Map<String, Object> consumer(String group, String job, String instance, long startMillis) {
@@ -87,39 +88,18 @@ final class JobLock implements ConsumerRebalanceListener {
 
 	/**
 	 * Who works on the dead letters of a group.
-	 * @param admin asks the broker
+	 * @param cluster asks the broker
 	 * @param group the group that remembers what is resolved
 	 * @param except id of a job that does not count, or {@code null}
 	 * @return who, or {@code null} if nobody
 	 */
-	static @Nullable Owner owner(Admin admin, String group, @Nullable String except) {
-		try {
-			Collection<ConsumerGroupDescription> descriptions = admin.describeConsumerGroups(Set.of(group))
-				.all()
-				.get(LOOK_UP_SECONDS, TimeUnit.SECONDS)
-				.values();
-			for (MemberDescription member : descriptions.iterator().next().members()) {
-				Owner owner = Owner.of(member);
-				if (!owner.job().equals(except)) {
-					return owner;
-				}
-			}
-			return null;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new QueueException("Interrupted while group '" + group + "' was looked up", ex);
-		}
-		catch (ExecutionException ex) {
-			if (ex.getCause() instanceof GroupIdNotFoundException) {
-				return null;
-			}
-			throw new QueueException("Group '" + group + "' could not be looked up: " + ex.getCause(), ex);
-		}
-		catch (TimeoutException ex) {
-			throw new QueueException("Group '" + group + "' could not be looked up within " + LOOK_UP_SECONDS + " s",
-					ex);
-		}
+	static @Nullable Owner owner(ClusterLook cluster, String group, @Nullable String except) {
+		return cluster.members(group)
+			.stream()
+			.map(Owner::of)
+			.filter((owner) -> !owner.job().equals(except))
+			.findFirst()
+			.orElse(null);
 	}
 
 	/**

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.queuestarter.QueueException;
 import io.queuestarter.browse.Resolved;
 
 /**
@@ -41,6 +41,8 @@ final class JobRun implements Runnable {
 
 	private final JobClients clients;
 
+	private final ClusterLook cluster;
+
 	private final String instance;
 
 	private final int maxMerges;
@@ -49,6 +51,7 @@ final class JobRun implements Runnable {
 		this.job = job;
 		this.queue = queue;
 		this.clients = clients;
+		this.cluster = new ClusterLook(clients.admin());
 		this.instance = instance;
 		this.maxMerges = maxMerges;
 	}
@@ -66,8 +69,7 @@ final class JobRun implements Runnable {
 		}
 		catch (Throwable ex) {
 			this.job.end(JobStatus.FAILED, Instant.now(),
-					(ex instanceof JobFailedException || ex instanceof ResolvedSetFullException) ? ex.getMessage()
-							: ex.toString());
+					(ex instanceof QueueException) ? ex.getMessage() : ex.toString());
 			LOGGER.error("{} failed: {}", this.job, this.job.summary(), ex);
 		}
 	}
@@ -80,9 +82,9 @@ final class JobRun implements Runnable {
 			if (topics.isEmpty()) {
 				throw new JobFailedException("Queue '" + this.queue.id() + "' has no such dead-letter topic", null);
 			}
-			TopicIds ids = new TopicIds(this.clients.admin(), topics);
-			consumer.subscribe(topics, lock);
-			List<TopicPartition> partitions = partitions(consumer, topics);
+			TopicIds ids = new TopicIds(this.cluster, topics);
+			consumer.subscribe(JobLock.subscription(this.cluster, group(), this.queue.deadLetterTopics()), lock);
+			List<TopicPartition> partitions = this.cluster.partitions(topics);
 			if (!await(lock, consumer, partitions)) {
 				return;
 			}
@@ -114,16 +116,6 @@ final class JobRun implements Runnable {
 		return topics;
 	}
 
-	private static List<TopicPartition> partitions(Consumer<?, ?> consumer, Collection<String> topics) {
-		List<TopicPartition> partitions = new ArrayList<>();
-		for (String topic : topics) {
-			for (PartitionInfo partition : consumer.partitionsFor(topic)) {
-				partitions.add(new TopicPartition(topic, partition.partition()));
-			}
-		}
-		return partitions;
-	}
-
 	/** Answers false if the job was cancelled before it was its turn. */
 	private boolean await(JobLock lock, Consumer<byte[], byte[]> consumer, Collection<TopicPartition> partitions) {
 		long limit = System.nanoTime() + LOCK_LIMIT.toNanos();
@@ -143,7 +135,7 @@ final class JobRun implements Runnable {
 
 	private void check(JobLock lock, Collection<TopicPartition> partitions) {
 		if (!lock.owns(partitions)) {
-			JobLock.Owner owner = JobLock.owner(this.clients.admin(), group(), this.job.id());
+			JobLock.Owner owner = JobLock.owner(this.cluster, group(), this.job.id());
 			throw new JobFailedException(
 					"The dead-letter topics belong to another job"
 							+ ((owner != null) ? ": " + owner.job() + " on " + owner.instance() + owner.host() : ""),
@@ -161,7 +153,7 @@ final class JobRun implements Runnable {
 		this.job.running(Instant.now(), feed.positions(), ends);
 		try (Mover mover = mover()) {
 			LetterLoop loop = new LetterLoop(this.job, batch(), lockCheck, feed, resolved, mover,
-					new LetterJudge(this.queue, this.job.request(), this.maxMerges, this.clients.admin()));
+					new LetterJudge(this.queue, this.job.request(), this.maxMerges, this.cluster));
 			try {
 				loop.run();
 			}

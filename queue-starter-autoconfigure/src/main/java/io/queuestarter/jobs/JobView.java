@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param failedAgain of these, those that the handler failed with: each is a new dead
  * letter
  * @param skipped matching ones that stay, by reason
- * @param skippedLetters the first of them
+ * @param skippedLetters the first of them, and of those that could not be moved
  * @param failed dead letters that could not be moved and stay
  * @param inFlight dead letters under way
  * @param ratePerSecond letters moved a second so far

@@ -26,7 +26,7 @@ final class LetterLoop {
 
 	private static final Logger LOGGER = LoggerFactory.getLogger(LetterLoop.class);
 
-	/** Letters that could not be moved until the job gives up. */
+	/** Letters in a row that the target does not take until the job gives up. */
 	private static final int MOST_FAILURES = 20;
 
 	private static final Duration POLL = Duration.ofMillis(50);
@@ -56,6 +56,8 @@ final class LetterLoop {
 	private final @Nullable RateLimiter limiter;
 
 	private long begun;
+
+	private int failuresInARow;
 
 	private boolean finishing;
 
@@ -180,25 +182,31 @@ final class LetterLoop {
 			this.resolved.of(letter.partition()).end();
 			switch (result.end()) {
 				case DONE, FAILED_AGAIN -> {
+					this.failuresInARow = 0;
 					this.resolved.resolved(letter.partition(), letter.offset());
 					this.job.moved(result.end() == MoveResult.End.FAILED_AGAIN);
 				}
 				case LET_GO -> {
 					if (!this.finishing) {
-						this.job.failed(letter, "let go, since the queue could not go on");
+						this.job.failed(letter, "let_go", "let go, since the queue could not go on");
 					}
 				}
-				case FAILED -> failed(letter, String.valueOf(result.error()));
+				case UNFIT -> this.job.failed(letter, name(result), String.valueOf(result.error()));
+				case FAILED -> failed(letter, result);
 			}
 		});
 	}
 
-	private void failed(DeadLetter letter, String error) {
-		this.job.failed(letter, error);
-		if (this.job.failed() >= MOST_FAILURES && !this.finishing) {
-			throw new JobFailedException(
-					MOST_FAILURES + " dead letters could not be moved and stay, the last one since " + error, null);
+	private void failed(DeadLetter letter, MoveResult result) {
+		this.job.failed(letter, name(result), String.valueOf(result.error()));
+		if (++this.failuresInARow >= MOST_FAILURES && !this.finishing) {
+			throw new JobFailedException(MOST_FAILURES
+					+ " dead letters in a row could not be moved and stay, the last one since " + result.error(), null);
 		}
+	}
+
+	private static String name(MoveResult result) {
+		return (result.error() != null) ? result.error().getClass().getSimpleName() : "unknown";
 	}
 
 	private void commitIfDue() {

@@ -1,5 +1,10 @@
 package io.queuestarter.jobs;
 
+import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.errors.InvalidTimestampException;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SerializationException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +22,14 @@ record MoveResult(End end, @Nullable Throwable error) {
 	static final MoveResult LET_GO = new MoveResult(End.LET_GO, null);
 
 	static MoveResult failed(Throwable error) {
-		return new MoveResult(End.FAILED, error);
+		return new MoveResult(isOfLetter(error) ? End.UNFIT : End.FAILED, error);
+	}
+
+	/** Whether another letter may fare better, whatever is wrong with the target. */
+	private static boolean isOfLetter(Throwable error) {
+		return error instanceof RecordTooLargeException || error instanceof RecordBatchTooLargeException
+				|| error instanceof InvalidTimestampException || error instanceof InvalidRecordException
+				|| error instanceof SerializationException;
 	}
 
 	enum End {
@@ -30,6 +42,9 @@ record MoveResult(End end, @Nullable Throwable error) {
 
 		/** It was given up and stays. */
 		LET_GO,
+
+		/** The target takes no such letter: it stays. */
+		UNFIT,
 
 		/** It could not be moved and stays. */
 		FAILED

@@ -3,26 +3,16 @@ package io.queuestarter.jobs;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
-import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
-import io.queuestarter.QueueException;
 import io.queuestarter.browse.DeadLetter;
 import io.queuestarter.browse.DeadLetterBrowser;
 import io.queuestarter.browse.LetterPage;
@@ -37,8 +27,6 @@ public final class Planner {
 	private static final Duration LIFE = Duration.ofMinutes(10);
 
 	private static final int MOST_PLANS = 100;
-
-	private static final long LOOK_UP_SECONDS = 10;
 
 	private final JobClients clients;
 
@@ -72,8 +60,9 @@ public final class Planner {
 	 * @return the plan, which bounds its job by the ends of the logs now
 	 */
 	public Plan plan(JobQueue queue, JobRequest request) {
-		Map<TopicPartition, Long> ends = ends(queue);
-		LetterJudge judge = new LetterJudge(queue, request, this.maxMerges, this.clients.admin());
+		ClusterLook cluster = new ClusterLook(this.clients.admin());
+		Map<TopicPartition, Long> ends = cluster.ends(cluster.partitions(queue.deadLetterTopics()));
+		LetterJudge judge = new LetterJudge(queue, request, this.maxMerges, cluster);
 		Count count = new Count(request);
 		LetterPage<Boolean> page = this.browser.search(
 				new LetterSource(Set.copyOf(queue.deadLetterTopics()), queue.group()),
@@ -81,7 +70,7 @@ public final class Planner {
 				(letter, resolved) -> count.add(letter, judge.skips(letter)));
 		Map<String, String> obstacles = new TreeMap<>();
 		if (request.isPurgeOfAll()) {
-			PrefixPurge.obstacles(this.clients.admin(), new ArrayList<>(ends.keySet()))
+			new PrefixPurge(this.clients.admin()).obstacles(ends.keySet())
 				.forEach((partition, obstacle) -> obstacles.put(partition.toString(), obstacle));
 		}
 		Instant now = this.clock.instant();
@@ -109,46 +98,6 @@ public final class Planner {
 	 */
 	public synchronized Optional<Plan> find(String id) {
 		return Optional.ofNullable(this.plans.get(id)).filter((plan) -> !plan.expires().isBefore(this.clock.instant()));
-	}
-
-	private static List<TopicPartition> partitions(Admin admin, String topic)
-			throws InterruptedException, ExecutionException, TimeoutException {
-		return admin.describeTopics(Set.of(topic))
-			.allTopicNames()
-			.get(LOOK_UP_SECONDS, TimeUnit.SECONDS)
-			.values()
-			.stream()
-			.flatMap((description) -> description.partitions().stream())
-			.map((partition) -> new TopicPartition(topic, partition.partition()))
-			.toList();
-	}
-
-	private Map<TopicPartition, Long> ends(JobQueue queue) {
-		Admin admin = this.clients.admin();
-		try {
-			Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
-			for (String topic : queue.deadLetterTopics()) {
-				if (LetterJudge.exists(admin, topic)) {
-					partitions(admin, topic).forEach((partition) -> specs.put(partition, OffsetSpec.latest()));
-				}
-			}
-			Map<TopicPartition, Long> ends = new HashMap<>();
-			for (Map.Entry<TopicPartition, ListOffsetsResultInfo> entry : admin.listOffsets(specs)
-				.all()
-				.get(LOOK_UP_SECONDS, TimeUnit.SECONDS)
-				.entrySet()) {
-				ends.put(entry.getKey(), entry.getValue().offset());
-			}
-			return ends;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new QueueException("Interrupted while the dead-letter topics were looked up", ex);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			throw new QueueException("The ends of the dead-letter topics could not be looked up: "
-					+ ((ex.getCause() != null) ? ex.getCause() : ex), ex);
-		}
 	}
 
 	/** Counts of a plan. */

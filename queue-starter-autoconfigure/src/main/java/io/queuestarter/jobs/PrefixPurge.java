@@ -2,10 +2,11 @@ package io.queuestarter.jobs;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -13,17 +14,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.Config;
-import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.RecordsToDelete;
-import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.acl.AclOperation;
-import org.apache.kafka.common.config.ConfigResource;
-import org.apache.kafka.common.config.TopicConfig;
 import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.QueueException;
 
 /**
  * Deletes all records of dead-letter topics below a snapshot. What the topics cannot do,
@@ -50,7 +47,7 @@ final class PrefixPurge {
 			.ends()
 			.forEach((partition, end) -> ends.computeIfPresent(partition, (known, now) -> Math.min(now, end)));
 		job.running(Instant.now(), begins, ends);
-		refuse(obstacles(this.admin, partitions));
+		refuse(obstacles(partitions));
 		Map<TopicPartition, RecordsToDelete> deletions = new HashMap<>();
 		ends.forEach((partition, end) -> {
 			if (end > begins.getOrDefault(partition, 0L)) {
@@ -111,56 +108,24 @@ final class PrefixPurge {
 		}
 	}
 
-	/**
-	 * What keeps records from being deleted.
-	 * @param admin asks the broker
-	 * @param partitions the partitions
-	 * @return reasons by partition, empty if there are none
-	 */
-	static Map<TopicPartition, String> obstacles(Admin admin, List<TopicPartition> partitions) {
+	/** What keeps records from being deleted, by partition; empty if nothing does. */
+	Map<TopicPartition, String> obstacles(Collection<TopicPartition> partitions) {
+		ClusterLook cluster = new ClusterLook(this.admin);
+		Map<String, Optional<String>> topics = new HashMap<>();
 		Map<TopicPartition, String> obstacles = new HashMap<>();
-		Set<String> topics = partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
-		for (String topic : topics) {
-			String obstacle = obstacle(admin, topic);
-			if (obstacle != null) {
-				partitions.stream()
-					.filter((partition) -> partition.topic().equals(topic))
-					.forEach((partition) -> obstacles.put(partition, obstacle));
-			}
+		for (TopicPartition partition : partitions) {
+			topics.computeIfAbsent(partition.topic(), (topic) -> Optional.ofNullable(obstacle(cluster, topic)))
+				.ifPresent((obstacle) -> obstacles.put(partition, obstacle));
 		}
 		return obstacles;
 	}
 
-	private static @Nullable String obstacle(Admin admin, String topic) {
-		ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+	private static @Nullable String obstacle(ClusterLook cluster, String topic) {
 		try {
-			Config config = admin.describeConfigs(Set.of(resource))
-				.all()
-				.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS)
-				.get(resource);
-			String policy = (config != null) ? config.get(TopicConfig.CLEANUP_POLICY_CONFIG).value() : "";
-			if (policy == null || !policy.contains(TopicConfig.CLEANUP_POLICY_DELETE)) {
-				return "cleanup.policy is '" + policy + "', of which Kafka deletes no records; add 'delete' to it, or "
-						+ "purge with a filter, which marks records as resolved";
-			}
-			TopicDescription description = admin
-				.describeTopics(Set.of(topic), new DescribeTopicsOptions().includeAuthorizedOperations(true))
-				.allTopicNames()
-				.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS)
-				.get(topic);
-			Set<AclOperation> operations = (description != null) ? description.authorizedOperations() : null;
-			if (operations != null && !operations.isEmpty() && !operations.contains(AclOperation.DELETE)) {
-				return "this application has no right to delete records; grant it DELETE on the topic, or purge with a "
-						+ "filter, which marks records as resolved";
-			}
-			return null;
+			return cluster.undeletable(topic);
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return "interrupted";
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			return "topic could not be looked up: " + ((ex.getCause() != null) ? ex.getCause() : ex);
+		catch (QueueException ex) {
+			return ex.getMessage();
 		}
 	}
 

@@ -4,11 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
@@ -29,8 +25,6 @@ public final class ResolvedKeeper {
 	private static final Logger LOGGER = LoggerFactory.getLogger(ResolvedKeeper.class);
 
 	private static final Duration INTERVAL = Duration.ofHours(12);
-
-	private static final long TIMEOUT_SECONDS = 5;
 
 	private static final Duration JOIN_LIMIT = Duration.ofSeconds(15);
 
@@ -69,29 +63,21 @@ public final class ResolvedKeeper {
 			renew(queue, group, now);
 			this.last.put(group, now);
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		catch (ExecutionException | TimeoutException | QueueException | KafkaException ex) {
+		catch (QueueException | KafkaException ex) {
 			LOGGER.warn("Group '{}', which tells which dead letters are resolved, could not be kept from expiring: {}",
 					group, ex.toString());
 		}
 	}
 
-	private void renew(JobQueue queue, String group, Instant now)
-			throws InterruptedException, ExecutionException, TimeoutException {
-		Admin admin = this.clients.admin();
-		boolean empty = admin.listConsumerGroupOffsets(group)
-			.partitionsToOffsetAndMetadata()
-			.get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
-			.isEmpty();
-		if (empty || JobLock.owner(admin, group, null) != null) {
+	private void renew(JobQueue queue, String group, Instant now) {
+		ClusterLook cluster = new ClusterLook(this.clients.admin());
+		if (cluster.committed(group).isEmpty() || JobLock.owner(cluster, group, null) != null) {
 			return;
 		}
 		JobLock lock = new JobLock();
 		try (Consumer<byte[], byte[]> consumer = this.clients
 			.consumer(JobLock.consumer(group, "keeper", this.instance, now.toEpochMilli()))) {
-			consumer.subscribe(queue.deadLetterTopics(), lock);
+			consumer.subscribe(JobLock.subscription(cluster, group, queue.deadLetterTopics()), lock);
 			long limit = System.nanoTime() + JOIN_LIMIT.toNanos();
 			while (!lock.isDecided() && System.nanoTime() - limit < 0) {
 				consumer.poll(POLL);

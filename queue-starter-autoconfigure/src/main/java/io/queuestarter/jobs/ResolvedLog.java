@@ -68,8 +68,9 @@ final class ResolvedLog {
 		this.consumer = consumer;
 		this.check = check;
 		Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(starts.keySet(), TIMEOUT);
+		Map<TopicPartition, Long> ends = consumer.endOffsets(starts.keySet(), TIMEOUT);
 		starts.forEach((partition, start) -> this.partitions.put(partition,
-				new ResolvedOffsets(Resolved.of(committed.get(partition)), start)));
+				new ResolvedOffsets(Resolved.of(committed.get(partition), ends.getOrDefault(partition, 0L)), start)));
 	}
 
 	ResolvedOffsets of(TopicPartition partition) {

@@ -179,7 +179,8 @@ final class ResolvedOffsets {
 		}
 		OffsetRanges.Builder builder = new OffsetRanges.Builder();
 		this.ranges.forEach(builder::add);
-		Encoded metadata = codec.encode(this.watermark, new AckedSet(builder.build(), 0));
+		// With an end of what was begun there is a text, also if nothing lies above.
+		Encoded metadata = codec.encode(this.watermark, new AckedSet(builder.build(), this.watermark + 1));
 		if (metadata.truncated()) {
 			throw new ResolvedSetFullException();
 		}

@@ -56,7 +56,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DeadLetterActionsTests {
 
 	private static final List<String> QUEUES = List.of("plans", "merging", "oneshot", "purging", "replaying", "slow",
-			"audited", "managed", "pair", "pair2");
+			"audited", "managed", "pair", "pair2", "left", "right");
 
 	private final String prefix = Broker.newTopic("actions", 1);
 
@@ -74,6 +74,7 @@ class DeadLetterActionsTests {
 			.with("prefix", this.prefix)
 			.with("kafka-queue.defaults.retry.local.max-attempts", 1)
 			.with("kafka-queue.defaults.dispatch.max-in-flight", 4)
+			.with("kafka-queue.listeners.right.dlq.topic", topic("left") + "-dlq")
 			.with("management.endpoints.web.exposure.include", "*")
 			.with("management.endpoint.queuedlq.access", "unrestricted")
 			.with("management.endpoint.queuedlq.cache.time-to-live", "0s")
@@ -287,6 +288,31 @@ class DeadLetterActionsTests {
 		assertThat(deleted.moved()).isEqualTo(2);
 		assertThat(Broker.records(topic)).isEmpty();
 		assertThat(records("purging", "purge", "moved")).isEqualTo("3.0");
+	}
+
+	@Test
+	void whatAnotherQueueMayStillNeedIsNotDeleted() {
+		letter("left", "order-1", "com.acme.Declined");
+		String topic = topic("left") + "-dlq";
+		for (String queue : List.of("left", "right")) {
+			String other = queue.equals("left") ? "right" : "left";
+			Answer plan = post(queue, "action", "purge");
+			assertThat(plan.at("/plan/obstacles/" + topic)).as(plan.body())
+				.isEqualTo("holds dead letters of queue '" + other + "'");
+
+			assertProblem(post(queue, "action", "purge", "dryRun", false, "confirm", topic), 409, "queue/shared-topic");
+			assertProblem(
+					post(queue, "action", "purge", "dryRun", false, "confirm", topic, "planId", plan.at("/planId")),
+					409, "queue/shared-topic");
+		}
+		JobView marked = await(
+				post("left", "action", "purge", "dryRun", false, "exception", "Declined", "confirm", topic)
+					.at("/job/id"));
+
+		assertThat(marked.moved()).isEqualTo(1);
+		assertThat(Broker.records(topic)).hasSize(1);
+		assertThat(this.http.get("queuedlq/left").at("/matched")).isEqualTo("0");
+		assertThat(this.http.get("queuedlq/right").at("/matched")).isEqualTo("1");
 	}
 
 	@Test
@@ -579,6 +605,16 @@ class DeadLetterActionsTests {
 		@QueueListener(id = "managed", topics = "${prefix}-managed", groupId = "${prefix}-managed")
 		void managed(String value, QueueContext context) {
 			handle("managed", value, context);
+		}
+
+		@QueueListener(id = "left", topics = "${prefix}-left", groupId = "${prefix}-left")
+		void left(String value, QueueContext context) {
+			handle("left", value, context);
+		}
+
+		@QueueListener(id = "right", topics = "${prefix}-right", groupId = "${prefix}-right")
+		void right(String value, QueueContext context) {
+			handle("right", value, context);
 		}
 
 		@QueueListener(id = "pair", topics = { "${prefix}-pair", "${prefix}-pair2" }, groupId = "${prefix}-pair")

@@ -318,7 +318,7 @@ class DeadLetterBrowserTests {
 		if (range.length > 0) {
 			above.add(range[0], range[1]);
 		}
-		String metadata = new AckedSetCodec().encode(watermark, new AckedSet(above.build(), 0)).text();
+		String metadata = new AckedSetCodec().encode(watermark, new AckedSet(above.build(), watermark + 1)).text();
 		Broker.await(Broker.admin()
 			.alterConsumerGroupOffsets(Resolved.group(group),
 					Map.of(new TopicPartition(topic, 0), new OffsetAndMetadata(watermark, metadata)))

@@ -13,7 +13,7 @@ class ResolvedTests {
 
 	@Test
 	void withoutACommitNothingIsResolved() {
-		Resolved resolved = Resolved.of(null);
+		Resolved resolved = Resolved.of(null, 50);
 
 		assertThat(resolved.contains(0)).isFalse();
 		assertThat(resolved.unresolved(3, 10)).isEqualTo(7);
@@ -21,7 +21,7 @@ class ResolvedTests {
 
 	@Test
 	void whatLiesBelowTheWatermarkOrInTheSetIsResolved() {
-		Resolved resolved = Resolved.of(commit(10, ranges(12, 13, 20, 29)));
+		Resolved resolved = Resolved.of(commit(10, ranges(12, 13, 20, 29)), 50);
 
 		assertThat(resolved.contains(9)).isTrue();
 		assertThat(resolved.contains(10)).isFalse();
@@ -32,7 +32,7 @@ class ResolvedTests {
 
 	@Test
 	void depthLeavesOutWhatIsResolvedOrGone() {
-		Resolved resolved = Resolved.of(commit(10, ranges(12, 13, 20, 29)));
+		Resolved resolved = Resolved.of(commit(10, ranges(12, 13, 20, 29)), 50);
 
 		assertThat(resolved.unresolved(0, 40)).isEqualTo(40 - 10 - 12);
 		assertThat(resolved.unresolved(13, 40)).isEqualTo(40 - 13 - 11);
@@ -43,9 +43,20 @@ class ResolvedTests {
 
 	@Test
 	void damagedMetadataCountsAsNone() {
-		Resolved resolved = Resolved.of(new OffsetAndMetadata(10, "qs2rAAAA"));
+		assertThat(Resolved.of(new OffsetAndMetadata(10, "qs2rAAAA"), 50)).isEqualTo(Resolved.NOTHING);
+	}
 
-		assertThat(resolved).isEqualTo(new Resolved(10, OffsetRanges.EMPTY));
+	@Test
+	void commitOfAnotherConsumerHidesNothing() {
+		assertThat(Resolved.of(new OffsetAndMetadata(10), 50)).isEqualTo(Resolved.NOTHING);
+	}
+
+	@Test
+	void commitBeyondTheEndIsOfAnotherLog() {
+		OffsetAndMetadata commit = commit(10, OffsetRanges.EMPTY);
+
+		assertThat(Resolved.of(commit, 9)).isEqualTo(Resolved.NOTHING);
+		assertThat(Resolved.of(commit, 10)).isEqualTo(new Resolved(10, OffsetRanges.EMPTY));
 	}
 
 	@Test
@@ -54,7 +65,8 @@ class ResolvedTests {
 	}
 
 	private static OffsetAndMetadata commit(long watermark, OffsetRanges above) {
-		return new OffsetAndMetadata(watermark, new AckedSetCodec().encode(watermark, new AckedSet(above, 0)).text());
+		return new OffsetAndMetadata(watermark,
+				new AckedSetCodec().encode(watermark, new AckedSet(above, watermark + 1)).text());
 	}
 
 	private static OffsetRanges ranges(long... bounds) {

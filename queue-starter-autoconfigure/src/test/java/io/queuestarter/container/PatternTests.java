@@ -1,6 +1,8 @@
 package io.queuestarter.container;
 
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -38,6 +40,31 @@ class PatternTests {
 
 			assertThat(Broker.partitionsOf(topic + "-dlq")).isZero();
 		}
+	}
+
+	@Test
+	void eachInstanceKnowsTheDeadLetterTopicsOfAllTopicsThatMatch() {
+		String first = Broker.newTopic("matched", 1);
+		String second = Broker.newTopic("matched", 1);
+		Set<String> expected = Set.of(first + "-dlq", second + "-dlq");
+		QueueApp.Builder app = QueueApp.of(Matching.class).with("pattern", first + "|" + second).with("group", first);
+
+		try (QueueApp one = app.start(); QueueApp other = app.start()) {
+			QueueApp.eventually()
+				.until(() -> Stream.of(one, other)
+					.allMatch((instance) -> instance.queue("matching").partitions().size() == 1));
+
+			assertThat(one.queue("matching").deadLetterTopics()).isEqualTo(expected);
+			assertThat(other.queue("matching").deadLetterTopics()).isEqualTo(expected);
+		}
+	}
+
+	static class Matching {
+
+		@QueueListener(id = "matching", topicPattern = "${pattern}", groupId = "${group}")
+		void handle(String value) {
+		}
+
 	}
 
 	static class Greedy {

@@ -37,4 +37,25 @@ class AssignmentTests {
 		assertThat(watermark).hasValue(1);
 	}
 
+	/** As in a merge, whose letters stay in their topic when they are let go. */
+	@Test
+	void recordThatWasLetGoHoldsUpNobodyOnceItIsForgotten() {
+		Dispatcher<Delivery> dispatcher = new Dispatcher<>(1, 0, (worker) -> {
+		}, (delivery, slot) -> true, () -> {
+		});
+		Assignment assignment = Records.assignment(dispatcher);
+		Delivery waiting = assignment.admit(Records.record(Records.partition(0), 0, 10), 0);
+		Delivery gone = assignment.admit(Records.record(Records.partition(0), 1, 10), 0);
+		gone.letGo();
+		assignment.forget(waiting);
+		assignment.forget(gone);
+		assertThat(assignment.ledger().advance()).isZero();
+
+		waiting.letGo();
+		assignment.forget(waiting);
+
+		assertThat(assignment.ledger().advance()).isEqualTo(2);
+		assertThat(assignment.ledger().tracked()).isZero();
+	}
+
 }

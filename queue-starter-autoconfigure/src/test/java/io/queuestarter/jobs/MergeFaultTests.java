@@ -41,6 +41,7 @@ import io.queuestarter.browse.Resolved;
 import io.queuestarter.container.QueueRuntime;
 import io.queuestarter.deadletter.DeadLetterHeaders;
 import io.queuestarter.ledger.AckedSetCodec;
+import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.testkit.Broker;
 import io.queuestarter.testkit.Hold;
 import io.queuestarter.testkit.QueueApp;
@@ -229,6 +230,27 @@ class MergeFaultTests {
 		}
 	}
 
+	/** The oldest ones, so that each run meets them first. */
+	@Test
+	void lettersThatTheTargetDoesNotTakeAreListedAndHoldUpNoOthers() {
+		String topic = topic("fault-unfit", 1);
+		String target = Broker.newTopic("fault-narrow", 1, Map.of("max.message.bytes", "2000"));
+		letters(topic, 40, "large-" + "x".repeat(3_000));
+		letters(topic, 5, "small-");
+
+		try (QueueApp app = app(topic).start()) {
+			JobView job = await(app, start(app.bean(DeadLetterJobs.class), app, JobTarget.topic(target), 0).id());
+
+			assertThat(job.status()).as(job.lastError()).isEqualTo(JobStatus.COMPLETED);
+			assertThat(job.moved()).isEqualTo(5);
+			assertThat(job.failed()).isEqualTo(40);
+			assertThat(job.skippedLetters()).hasSize(40)
+				.contains(new JobView.Skipped(topic + "-dlq-0@0", "RecordTooLargeException"));
+			assertThat(Broker.records(target)).hasSize(5);
+			assertThat(unresolved(topic, 1)).isEqualTo(40);
+		}
+	}
+
 	@Test
 	void whatThereIsRoomForCanBeCommittedWhicheverOfItIsResolved() {
 		for (int seed = 0; seed < 60; seed++) {
@@ -264,6 +286,7 @@ class MergeFaultTests {
 	void commitsThatFailForAMomentAreRepeated() {
 		TopicPartition partition = new TopicPartition("orders-dlq", 0);
 		FailingCommits consumer = new FailingCommits();
+		consumer.updateEndOffsets(Map.of(partition, 2L));
 		ResolvedLog log = new ResolvedLog(consumer, Map.of(partition, 0L), () -> {
 		});
 		for (int number = 0; number < 15; number++) {
@@ -282,7 +305,7 @@ class MergeFaultTests {
 		log.resolved(partition, 1);
 		consumer.errors.add(new RebalanceInProgressException());
 		log.save();
-		assertThat(consumer.offsets).extractingByKey(partition).isEqualTo(new OffsetAndMetadata(2));
+		assertThat(Resolved.of(consumer.offsets.get(partition), 2)).isEqualTo(new Resolved(2, OffsetRanges.EMPTY));
 	}
 
 	@Test
@@ -367,7 +390,7 @@ class MergeFaultTests {
 	}
 
 	private static boolean isOwner(String id) {
-		JobLock.Owner owner = JobLock.owner(Broker.admin(), "fault.dlq", null);
+		JobLock.Owner owner = JobLock.owner(new ClusterLook(Broker.admin()), "fault.dlq", null);
 		return owner != null && owner.job().equals(id);
 	}
 
@@ -443,7 +466,7 @@ class MergeFaultTests {
 	private static long unresolved(String topic, int partitions) {
 		long unresolved = 0;
 		for (int partition = 0; partition < partitions; partition++) {
-			Resolved resolved = Resolved.of(Broker.committed("fault.dlq", topic + "-dlq", partition));
+			Resolved resolved = Resolved.of(Broker.committed("fault.dlq", topic + "-dlq", partition), Long.MAX_VALUE);
 			unresolved += resolved.unresolved(0, Broker.end(new TopicPartition(topic + "-dlq", partition)));
 		}
 		return unresolved;

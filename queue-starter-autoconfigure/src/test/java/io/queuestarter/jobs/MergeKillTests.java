@@ -82,7 +82,8 @@ class MergeKillTests {
 	private static long unresolved(String topic) {
 		long unresolved = 0;
 		for (int partition = 0; partition < PARTITIONS; partition++) {
-			Resolved resolved = Resolved.of(Broker.committed(topic + ".dlq", topic + "-dlq", partition));
+			Resolved resolved = Resolved.of(Broker.committed(topic + ".dlq", topic + "-dlq", partition),
+					Long.MAX_VALUE);
 			unresolved += resolved.unresolved(0, Broker.end(new TopicPartition(topic + "-dlq", partition)));
 		}
 		return unresolved;

@@ -164,6 +164,28 @@ class MergeTests {
 	}
 
 	@Test
+	void lettersOfAnotherGroupAreNotCopiedEither() {
+		String topic = Broker.newTopic("merge-shared", 1);
+		String target = Broker.newTopic("merge-target", 1);
+		Broker.createTopic(topic + "-dlq", 1, Map.of());
+		for (String group : List.of("others", "merge")) {
+			ProducerRecord<byte[], byte[]> letter = new ProducerRecord<>(topic + "-dlq", bytes("key"), bytes(group));
+			letter.headers().add(KafkaHeaders.DLT_ORIGINAL_TOPIC, bytes(topic));
+			letter.headers().add(KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP, bytes(group));
+			Broker.send(letter);
+		}
+
+		try (QueueApp app = app(topic).start()) {
+			JobView job = merge(app, LetterFilter.NONE, JobTarget.topic(target));
+
+			assertThat(job.moved()).isEqualTo(1);
+			assertThat(job.skippedLetters()).containsExactly(new JobView.Skipped(topic + "-dlq-0@0", "foreign_group"));
+			assertThat(Broker.records(target)).singleElement()
+				.satisfies((copy) -> assertThat(copy.value()).isEqualTo(bytes("merge")));
+		}
+	}
+
+	@Test
 	void M3_secondJobIsToldWhichOneRunsAndWhere() {
 		String topic = Broker.newTopic("merge-m3", 1);
 		for (int number = 0; number < 20; number++) {
@@ -325,7 +347,7 @@ class MergeTests {
 	private static long unresolved(String topic) {
 		long unresolved = 0;
 		for (int partition = 0; partition < Broker.partitionsOf(topic + "-dlq"); partition++) {
-			Resolved resolved = Resolved.of(Broker.committed("merge.dlq", topic + "-dlq", partition));
+			Resolved resolved = Resolved.of(Broker.committed("merge.dlq", topic + "-dlq", partition), Long.MAX_VALUE);
 			unresolved += resolved.unresolved(0, Broker.end(new TopicPartition(topic + "-dlq", partition)));
 		}
 		return unresolved;

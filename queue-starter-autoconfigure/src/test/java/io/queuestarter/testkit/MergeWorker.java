@@ -2,10 +2,12 @@ package io.queuestarter.testkit;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.awaitility.Awaitility;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -36,21 +38,17 @@ public class MergeWorker {
 	/** Letters merged a second. */
 	public static final int RATE = 500;
 
-	public static void main(String[] args) throws InterruptedException {
+	public static void main(String[] args) {
 		ChildJvm.endWithParent();
 		ConfigurableApplicationContext context = SpringApplication.run(MergeWorker.class, args);
 		DeadLetterJobs jobs = context.getBean(DeadLetterJobs.class);
 		JobRequest request = new JobRequest(JobAction.MERGE, LetterFilter.NONE, JobTarget.HANDLER, RATE, Long.MAX_VALUE,
 				null, Map.of(), "test", "to be killed");
-		while (jobs.all().isEmpty()) {
-			try {
-				jobs.start(context.getBean(Queues.class).find("worker").orElseThrow(), request);
-			}
-			catch (JobRunningException ex) {
-				// The broker has not missed the process yet that was killed.
-				Thread.sleep(100);
-			}
-		}
+		// The broker may not have missed the process yet that was killed.
+		Awaitility.await()
+			.atMost(Duration.ofMinutes(1))
+			.ignoreExceptionsInstanceOf(JobRunningException.class)
+			.until(() -> jobs.start(context.getBean(Queues.class).find("worker").orElseThrow(), request) != null);
 	}
 
 	/** Starts a process. */
