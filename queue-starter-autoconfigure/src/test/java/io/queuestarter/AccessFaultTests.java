@@ -200,7 +200,7 @@ class AccessFaultTests {
 			String id = jobs
 				.start(app.queue("guarded"),
 						new JobRequest(JobAction.PURGE, LetterFilter.NONE, JobTarget.HANDLER, 0, Long.MAX_VALUE, null,
-								Map.of(), "ana", "INC-7"))
+								null, "ana", "INC-7"))
 				.id();
 
 			QueueApp.eventually().until(() -> jobs.find(id).orElseThrow().status().isEnded());

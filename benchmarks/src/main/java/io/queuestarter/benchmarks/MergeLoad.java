@@ -162,7 +162,7 @@ public final class MergeLoad {
 			.run()) {
 			DeadLetterJobs jobs = context.getBean(DeadLetterJobs.class);
 			JobRequest request = new JobRequest(JobAction.MERGE, LetterFilter.NONE, JobTarget.SOURCE, 0, Long.MAX_VALUE,
-					null, Map.of(), "benchmark", null);
+					null, null, "benchmark", null);
 			String id = jobs.start(context.getBean(Queues.class).find("merge").orElseThrow(), request).id();
 			JobView job = jobs.find(id).orElseThrow();
 			while (!job.status().isEnded()) {

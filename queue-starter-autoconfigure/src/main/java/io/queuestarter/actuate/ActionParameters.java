@@ -28,6 +28,19 @@ final class ActionParameters {
 
 	ActionParameters(Map<String, @Nullable String> given) {
 		this.given = given;
+		refuseBlank();
+	}
+
+	/**
+	 * A script whose variable is empty must not mean everything. An empty value is a
+	 * value.
+	 */
+	private void refuseBlank() {
+		this.given.forEach((name, text) -> {
+			if (text != null && text.isBlank() && !name.equals("value")) {
+				throw new InvalidParameterException(name, text, List.of("something; leave it out if nothing is meant"));
+			}
+		});
 	}
 
 	@Nullable String text(String name) {

@@ -2,14 +2,14 @@ package io.queuestarter.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
@@ -49,9 +49,8 @@ public final class DeadLetterActions {
 
 	private final int mergeRate;
 
-	/** Jobs by the plans that they carry out, so that a repeated request starts none. */
-	@GuardedBy("this")
-	private final Map<String, String> started = new LinkedHashMap<>();
+	/** By plan, so that a repeated request starts no second job. */
+	private final Map<String, CarriedOut> carriedOut = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates the actions.
@@ -120,7 +119,7 @@ public final class DeadLetterActions {
 			parameters.refuse("not for action purge", "target");
 		}
 		return new JobRequest(action, filter, target(queue, action, parameters.text("target", "handler")), rate, max,
-				edit, Map.of(), by, parameters.text("reason"));
+				edit, null, by, parameters.text("reason"));
 	}
 
 	private JobTarget target(Queue queue, JobAction action, String text) {
@@ -162,7 +161,7 @@ public final class DeadLetterActions {
 	private Map<String, String> sharers(Queue queue, JobRequest request) {
 		Map<String, String> sharers = new TreeMap<>();
 		if (request.isPurgeOfAll()) {
-			Object only = request.filter().understood().get("topic");
+			String only = request.filter().topic();
 			for (Queue other : this.queues.all()) {
 				other.deadLetterTopics()
 					.stream()
@@ -175,11 +174,15 @@ public final class DeadLetterActions {
 		return sharers;
 	}
 
-	/** The topic, or the queue if several topics are meant. */
+	/**
+	 * The topic, or the queue if several topics are meant. Another word where records are
+	 * deleted, so that a script that means to mark some never does.
+	 */
 	private static String confirmation(Queue queue, JobRequest request) {
-		Object topic = request.filter().understood().get("topic");
-		Set<String> topics = new TreeSet<>(queue.deadLetterTopics());
-		return (topic != null) ? topic.toString() : (topics.size() == 1) ? topics.iterator().next() : queue.id();
+		String topic = request.filter().topic();
+		Set<String> topics = queue.deadLetterTopics();
+		String name = (topic != null) ? topic : (topics.size() == 1) ? topics.iterator().next() : queue.id();
+		return request.isPurgeOfAll() ? "delete " + name : name;
 	}
 
 	private WebEndpointResponse<?> carryOut(Queue queue, JobAction action, String planId, ActionParameters parameters,
@@ -201,26 +204,8 @@ public final class DeadLetterActions {
 		if (problem != null) {
 			return problem.response();
 		}
-		synchronized (this) {
-			String before = this.started.get(planId);
-			if (before != null) {
-				return this.jobs.find(before)
-					.<WebEndpointResponse<?>>map(DeadLetterActions::accepted)
-					.orElseGet(
-							() -> Problem
-								.of("queue/plan-carried-out", "The plan was carried out", 409,
-										"Job '" + before + "' carried plan '" + planId
-												+ "' out, and is forgotten by now.",
-										"Make another plan with \"dryRun\": true.")
-								.response());
-			}
-			WebEndpointResponse<?> response = start(queue, request);
-			if (response.getBody() instanceof Started begun) {
-				this.started.put(planId, begun.job().id());
-				this.started.keySet().removeIf((other) -> this.planner.find(other).isEmpty());
-			}
-			return response;
-		}
+		this.carriedOut.keySet().removeIf((other) -> this.planner.find(other).isEmpty());
+		return this.carriedOut.computeIfAbsent(planId, CarriedOut::new).answer(() -> start(queue, request));
 	}
 
 	private WebEndpointResponse<?> start(Queue queue, JobRequest request) {
@@ -234,6 +219,45 @@ public final class DeadLetterActions {
 
 	private static WebEndpointResponse<Started> accepted(JobView job) {
 		return new WebEndpointResponse<>(new Started(job), 202);
+	}
+
+	/**
+	 * A plan that is carried out once. Starting a job asks the broker and calls
+	 * listeners, so whoever waits here waits for this plan only.
+	 */
+	private final class CarriedOut {
+
+		private final String plan;
+
+		@GuardedBy("this")
+		private @Nullable String job;
+
+		CarriedOut(String plan) {
+			this.plan = plan;
+		}
+
+		synchronized WebEndpointResponse<?> answer(Supplier<WebEndpointResponse<?>> start) {
+			String before = this.job;
+			if (before != null) {
+				return DeadLetterActions.this.jobs.find(before)
+					.<WebEndpointResponse<?>>map(DeadLetterActions::accepted)
+					.orElseGet(() -> forgotten(before));
+			}
+			WebEndpointResponse<?> response = start.get();
+			if (response.getBody() instanceof Started begun) {
+				this.job = begun.job().id();
+			}
+			return response;
+		}
+
+		private WebEndpointResponse<?> forgotten(String before) {
+			return Problem
+				.of("queue/plan-carried-out", "The plan was carried out", 409,
+						"Job '" + before + "' carried plan '" + this.plan + "' out, and is forgotten by now.",
+						"Make another plan with \"dryRun\": true.")
+				.response();
+		}
+
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -18,7 +19,7 @@ import io.queuestarter.jobs.JobView;
  * Endpoint {@code queuejobs}: the jobs of this process that merge and purge dead letters,
  * those that run and the last 100 that are over.
  */
-@Endpoint(id = "queuejobs")
+@Endpoint(id = "queuejobs", defaultAccess = Access.READ_ONLY)
 public class QueueJobsEndpoint {
 
 	private final DeadLetterJobs jobs;
@@ -52,7 +53,7 @@ public class QueueJobsEndpoint {
 	}
 
 	/**
-	 * Tells a job to end. What is under way is waited for, 10 seconds at most; what is
+	 * Tells a job to end. What is under way is waited for, a minute at most; what is
 	 * resolved stays resolved.
 	 * @param id its id
 	 * @param securityContext who asks

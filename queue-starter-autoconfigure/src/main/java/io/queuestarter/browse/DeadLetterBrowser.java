@@ -28,9 +28,6 @@ import org.apache.kafka.common.TopicPartition;
  */
 public final class DeadLetterBrowser {
 
-	/** Dead letters of a topic that are read to tell what they are there for. */
-	private static final int SAMPLE = 500;
-
 	/** Behind the newest dead letter there may be what is none. */
 	private static final int TAIL = 10;
 
@@ -159,7 +156,8 @@ public final class DeadLetterBrowser {
 			for (String topic : new TreeSet<>(source.topics())) {
 				LetterSample sample = new LetterSample(topic, logs);
 				readOldest(scanner, sample, deadline);
-				scanner.scan(sample.positions(), sample.ends(), SAMPLE, deadline.remaining(), sample::add);
+				scanner.scan(sample.positions(), sample.ends(), this.settings.maxScan(), deadline.remaining(),
+						sample::add);
 				scanner.scan(sample.tails(TAIL), sample.ends(), Long.MAX_VALUE, deadline.remaining(), sample::addLast);
 				topics.add(sample.overview());
 			}

@@ -93,14 +93,6 @@ public final class LetterFilter {
 	}
 
 	/**
-	 * Whether no condition was given, so that all dead letters are meant.
-	 * @return {@code true} if so
-	 */
-	public boolean isUnrestricted() {
-		return this.conditions.isEmpty();
-	}
-
-	/**
 	 * The conditions as they were understood.
 	 * @return values by name of the condition
 	 */
@@ -135,6 +127,14 @@ public final class LetterFilter {
 	 */
 	public OptionalLong highest(TopicPartition candidate) {
 		return (this.offsets != null) ? this.offsets.highest(candidate) : OptionalLong.empty();
+	}
+
+	/**
+	 * The one dead-letter topic that is meant.
+	 * @return the topic, or {@code null} if the conditions do not say so
+	 */
+	public @Nullable String topic() {
+		return this.topic;
 	}
 
 	/**

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class LetterSample {
 
+	/** Dead letters that are counted by what they are there for. */
+	private static final int MOST = 500;
+
 	private static final String NOT_KNOWN = "unknown";
 
 	private final String topic;
@@ -63,7 +66,7 @@ final class LetterSample {
 			this.byException.merge((letter.exception() != null) ? letter.exception() : NOT_KNOWN, 1L, Long::sum);
 			this.byReason.merge((letter.reason() != null) ? letter.reason() : NOT_KNOWN, 1L, Long::sum);
 		}
-		return Verdict.NEXT;
+		return (this.size < MOST) ? Verdict.NEXT : Verdict.STOP;
 	}
 
 	/** The first of its partition that is not resolved is the oldest there. */

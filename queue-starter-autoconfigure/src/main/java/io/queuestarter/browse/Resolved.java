@@ -8,7 +8,7 @@ import io.queuestarter.ledger.OffsetRanges;
 
 /**
  * Which dead letters of a partition are resolved: merged or purged. Kept as the commit of
- * a group that has no members.
+ * a group whose members are jobs.
  *
  * @param watermark offset below which all are resolved
  * @param above offsets at or above the watermark that are resolved

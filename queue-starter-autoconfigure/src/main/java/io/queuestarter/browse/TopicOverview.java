@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param newest timestamp of the last of them
  * @param byException how many of the sample ended with which exception
  * @param byReason how many of the sample are there for which reason
- * @param sample dead letters that were read for it, the oldest that are not resolved
+ * @param sample dead letters that were counted for it, none of them resolved
  */
 public record TopicOverview(String topic, int partitions, long depth, @Nullable Instant oldest,
 		@Nullable Instant newest, Map<String, Long> byException, Map<String, Long> byReason, long sample) {

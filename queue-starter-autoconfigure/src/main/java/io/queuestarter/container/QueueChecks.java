@@ -119,19 +119,29 @@ final class QueueChecks {
 		}
 	}
 
-	/** Two queues may share a group, but not a topic of it. */
-	void sharing(String group, List<String> subscription, Collection<Queue> others) {
+	/** Two queues may share a group, but not a topic of it, nor one of dead letters. */
+	void sharing(Queue queue, Collection<Queue> others) {
+		String group = queue.group();
 		for (Queue other : others) {
 			if (!other.group().equals(group)) {
 				continue;
 			}
-			List<String> common = new ArrayList<>(subscription);
+			List<String> common = new ArrayList<>(queue.subscription());
 			common.retainAll(other.subscription());
 			if (!common.isEmpty()) {
 				throw new QueueConfigurationException(
 						"Queues '" + other.id() + "' and '" + id() + "' (method " + method() + ") both consume "
 								+ common + " in group '" + group + "'; each would get a part of the records.",
 						"Give one of them another 'groupId', or remove it; 'concurrency' adds consumers to a queue.");
+			}
+			List<String> letters = new ArrayList<>(queue.deadLetterTopics());
+			letters.retainAll(other.deadLetterTopics());
+			if (!letters.isEmpty()) {
+				throw new QueueConfigurationException(
+						"Queues '" + other.id() + "' and '" + id() + "' (method " + method()
+								+ ") both write dead letters to " + letters + " in group '" + group
+								+ "'; what is merged or purged of the one would count " + "for the other.",
+						"Give one of them another 'groupId', or another dlq.topic.");
 			}
 			LOGGER.warn("Queues '{}' and '{}' share the group '{}': each start or stop of one rebalances the other; "
 					+ "give each a groupId of its own", other.id(), id(), group);

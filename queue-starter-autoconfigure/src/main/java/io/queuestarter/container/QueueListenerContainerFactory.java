@@ -84,7 +84,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		Queue queue = new Queue(queueSettings, group, checks.subscription(), this.runtime);
 		checks.deadLetters(queueSettings, queue.subscription());
 		checks.ownTopics(queueSettings, queue.subscription());
-		checks.sharing(group, queue.subscription(), this.queues.all());
+		checks.sharing(queue, this.queues.all());
 		methodEndpoint.setGroupId(group);
 		methodEndpoint.setBatchListener(false);
 		methodEndpoint.setAckDiscarded(true);

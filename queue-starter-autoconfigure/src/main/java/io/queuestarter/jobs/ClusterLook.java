@@ -3,6 +3,7 @@ package io.queuestarter.jobs;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,6 +26,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +75,33 @@ final class ClusterLook {
 		return partitions;
 	}
 
+	/** Those topics that exist and that this application may read. */
+	Set<String> readable(Collection<String> topics) {
+		Set<String> readable = new HashSet<>();
+		DescribeTopicsOptions options = new DescribeTopicsOptions().includeAuthorizedOperations(true);
+		this.admin.describeTopics(topics, options).topicNameValues().forEach((topic, answer) -> {
+			try {
+				TopicDescription description = find("Topic '" + topic + "'", answer);
+				if (description != null && isAllowed(description, AclOperation.READ)) {
+					readable.add(topic);
+				}
+			}
+			catch (QueueException ex) {
+				if (!(ex.getCause() instanceof ExecutionException failed)
+						|| !(failed.getCause() instanceof AuthorizationException)) {
+					throw ex;
+				}
+			}
+		});
+		return readable;
+	}
+
+	/** Brokers that guard nothing do not say. */
+	private static boolean isAllowed(TopicDescription topic, AclOperation operation) {
+		Set<AclOperation> allowed = topic.authorizedOperations();
+		return allowed == null || allowed.isEmpty() || allowed.contains(operation);
+	}
+
 	/** Offsets behind the last records of partitions. */
 	Map<TopicPartition, Long> ends(Collection<TopicPartition> partitions) {
 		Map<TopicPartition, Long> ends = new HashMap<>();
@@ -112,10 +141,9 @@ final class ClusterLook {
 					+ "purge with a filter, which marks records as resolved";
 		}
 		DescribeTopicsOptions options = new DescribeTopicsOptions().includeAuthorizedOperations(true);
-		Set<AclOperation> operations = get("Topic '" + topic + "'",
-				only(this.admin.describeTopics(Set.of(topic), options).topicNameValues()))
-			.authorizedOperations();
-		if (operations != null && !operations.isEmpty() && !operations.contains(AclOperation.DELETE)) {
+		if (!isAllowed(
+				get("Topic '" + topic + "'", only(this.admin.describeTopics(Set.of(topic), options).topicNameValues())),
+				AclOperation.DELETE)) {
 			return "this application has no right to delete records; grant it DELETE on the topic, or purge with a "
 					+ "filter, which marks records as resolved";
 		}

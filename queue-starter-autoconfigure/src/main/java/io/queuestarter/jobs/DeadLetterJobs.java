@@ -32,7 +32,7 @@ public final class DeadLetterJobs implements SmartLifecycle {
 	/** Jobs that are remembered after their end. */
 	private static final int HISTORY = 100;
 
-	private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
+	private static final Duration STOP_LIMIT = Duration.ofSeconds(60);
 
 	private final JobClients clients;
 
@@ -129,7 +129,7 @@ public final class DeadLetterJobs implements SmartLifecycle {
 		try {
 			JobLock.Owner owner = JobLock.owner(new ClusterLook(this.clients.admin()), Resolved.group(queue.group()),
 					null);
-			if (owner != null) {
+			if (owner != null && !owner.isKeeper()) {
 				throw new JobRunningException(owner.job(), owner.instance(), owner.host());
 			}
 			begin(job, queue);
@@ -196,7 +196,8 @@ public final class DeadLetterJobs implements SmartLifecycle {
 	}
 
 	/**
-	 * Tells a job to end. What is under way is waited for, a few seconds at most.
+	 * Tells a job to end. What is under way is waited for: for seconds as a rule, a
+	 * minute at most if the broker does not answer.
 	 * @param id id of the job
 	 * @param by who asks
 	 * @return whether there is such a job, and it had not ended

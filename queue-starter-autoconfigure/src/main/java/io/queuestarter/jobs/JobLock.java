@@ -24,13 +24,26 @@ final class JobLock implements ConsumerRebalanceListener {
 	/** Time after which a process that died has left the group. */
 	static final Duration SESSION = Duration.ofSeconds(10);
 
+	/** Stands for a job where there is only a member for a moment. */
+	static final String KEEPER = "keeper";
+
 	private static final String CLIENT_ID_PREFIX = "queue-job-";
 
 	private final Set<TopicPartition> owned = new HashSet<>();
 
+	private final Collection<String> topics;
+
 	private boolean decided;
 
 	private boolean lost;
+
+	/**
+	 * Creates a lock.
+	 * @param topics those that must be this job's alone; others may come and go
+	 */
+	JobLock(Collection<String> topics) {
+		this.topics = Set.copyOf(topics);
+	}
 
 	/**
 	 * What a member subscribes to: its topics, and all others that the group has offsets
@@ -38,13 +51,13 @@ final class JobLock implements ConsumerRebalanceListener {
 	 * no member subscribes to, as soon as there is a member.
 	 */
 	static Set<String> subscription(ClusterLook cluster, String group, Collection<String> topics) {
-		Set<String> all = new HashSet<>(cluster.committed(group));
+		Set<String> all = new HashSet<>(cluster.readable(cluster.committed(group)));
 		all.addAll(topics);
 		return all;
 	}
 
 	/** Settings of the consumer of a job. */
-	static Map<String, Object> consumer(String group, String job, String instance, long startMillis) {
+	static Map<String, Object> settings(String group, String job, String instance, long startMillis) {
 		Map<String, Object> settings = new HashMap<>();
 		settings.put(ConsumerConfig.GROUP_ID_CONFIG, group);
 		settings.put(ConsumerConfig.CLIENT_ID_CONFIG, CLIENT_ID_PREFIX + job + "@" + instance);
@@ -68,7 +81,8 @@ final class JobLock implements ConsumerRebalanceListener {
 
 	@Override
 	public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-		this.lost |= this.decided && !partitions.isEmpty();
+		this.lost |= this.decided
+				&& partitions.stream().anyMatch((partition) -> this.topics.contains(partition.topic()));
 		this.owned.removeAll(partitions);
 	}
 
@@ -110,6 +124,11 @@ final class JobLock implements ConsumerRebalanceListener {
 	 * @param host host that the broker sees
 	 */
 	record Owner(String job, String instance, String host) {
+
+		/** Whether it goes by itself within seconds. */
+		boolean isKeeper() {
+			return this.job.equals(KEEPER);
+		}
 
 		private static Owner of(MemberDescription member) {
 			String client = member.clientId();

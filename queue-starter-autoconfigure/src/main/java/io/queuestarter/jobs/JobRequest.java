@@ -1,5 +1,6 @@
 package io.queuestarter.jobs;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -18,12 +19,12 @@ import io.queuestarter.browse.LetterFilter;
  * @param max largest number taken
  * @param edit what is changed in the one letter of a replay
  * @param ends offsets per partition that the job stays below, beside the ends of the logs
- * when it starts
+ * when it starts, and nothing of other partitions; {@code null} without a plan
  * @param by who asked
  * @param reason why, in the words of who asked
  */
 public record JobRequest(JobAction action, LetterFilter filter, JobTarget target, int rate, long max,
-		@Nullable Edit edit, Map<TopicPartition, Long> ends, @Nullable String by, @Nullable String reason) {
+		@Nullable Edit edit, @Nullable Map<TopicPartition, Long> ends, @Nullable String by, @Nullable String reason) {
 
 	/**
 	 * The same within bounds.
@@ -33,6 +34,23 @@ public record JobRequest(JobAction action, LetterFilter filter, JobTarget target
 	JobRequest until(Map<TopicPartition, Long> limits) {
 		return new JobRequest(this.action, this.filter, this.target, this.rate, this.max, this.edit, limits, this.by,
 				this.reason);
+	}
+
+	/**
+	 * Where the job ends.
+	 * @param begins where the logs begin
+	 * @param now where they end when the job starts
+	 * @return first offset by partition that is not touched
+	 */
+	Map<TopicPartition, Long> bounds(Map<TopicPartition, Long> begins, Map<TopicPartition, Long> now) {
+		Map<TopicPartition, Long> bounds = new HashMap<>();
+		begins.forEach((partition, begin) -> {
+			long end = now.getOrDefault(partition, begin);
+			long planned = (this.ends != null) ? this.ends.getOrDefault(partition, begin) : end;
+			long last = this.filter.highest(partition).orElse(end - 1);
+			bounds.put(partition, Math.max(begin, Math.min(Math.min(end, planned), last + 1)));
+		});
+		return bounds;
 	}
 
 	/**

@@ -1,11 +1,8 @@
 package io.queuestarter.jobs;
 
-import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 import org.apache.kafka.clients.consumer.Consumer;
@@ -14,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.queuestarter.QueueException;
+import io.queuestarter.browse.LetterFilter;
 import io.queuestarter.browse.Resolved;
 
 /**
@@ -30,10 +28,6 @@ final class JobRun implements Runnable {
 
 	/** Copies are written faster than handlers run. */
 	static final int TOPIC_BATCH = 5_000;
-
-	private static final Duration POLL = Duration.ofMillis(50);
-
-	private static final Duration LOCK_LIMIT = Duration.ofSeconds(60);
 
 	private final Job job;
 
@@ -59,9 +53,10 @@ final class JobRun implements Runnable {
 	@Override
 	public void run() {
 		// Without what people have written: it may tell what is in a record.
+		JobRequest request = this.job.request();
 		LOGGER.info("{} starts: filtered by {}, target {}, {} a second, by {}", this.job,
-				this.job.request().filter().understood().keySet(), this.job.request().target(),
-				this.job.request().rate(), this.job.request().by());
+				request.filter().understood().keySet(),
+				(request.action() != JobAction.PURGE) ? request.target() : "none", request.rate(), request.by());
 		try {
 			work();
 			this.job.end(this.job.isCancelled() ? JobStatus.CANCELLED : JobStatus.COMPLETED, Instant.now(), null);
@@ -75,31 +70,32 @@ final class JobRun implements Runnable {
 	}
 
 	private void work() {
-		JobLock lock = new JobLock();
+		checkTarget();
+		Collection<String> topics = topics();
+		Ownership ownership = new Ownership(this.job, group(), topics, this.cluster);
 		try (Consumer<byte[], byte[]> consumer = this.clients
-			.consumer(JobLock.consumer(group(), this.job.id(), this.instance, this.job.created().toEpochMilli()))) {
-			Collection<String> topics = topics();
-			if (topics.isEmpty()) {
-				throw new JobFailedException("Queue '" + this.queue.id() + "' has no such dead-letter topic", null);
-			}
-			TopicIds ids = new TopicIds(this.cluster, topics);
-			consumer.subscribe(JobLock.subscription(this.cluster, group(), this.queue.deadLetterTopics()), lock);
-			List<TopicPartition> partitions = this.cluster.partitions(topics);
-			if (!await(lock, consumer, partitions)) {
+			.consumer(JobLock.settings(group(), this.job.id(), this.instance, this.job.created().toEpochMilli()))) {
+			consumer.subscribe(JobLock.subscription(this.cluster, group(), this.queue.deadLetterTopics()),
+					ownership.lock());
+			if (!ownership.await(consumer)) {
 				return;
 			}
-			Map<TopicPartition, Long> begins = consumer.beginningOffsets(partitions);
-			Runnable lockCheck = () -> check(lock, partitions);
-			ResolvedLog resolved = new ResolvedLog(consumer, begins, () -> {
-				lockCheck.run();
-				ids.check();
-			});
+			Map<TopicPartition, Long> begins = consumer.beginningOffsets(ownership.partitions());
+			ResolvedLog resolved = new ResolvedLog(consumer, begins, ownership::checkAll);
 			if (this.job.request().isPurgeOfAll()) {
 				new PrefixPurge(this.clients.admin()).run(this.job, consumer, begins, resolved);
 			}
 			else {
-				move(lockCheck, consumer, begins, resolved);
+				move(ownership, consumer, begins, resolved);
 			}
+		}
+	}
+
+	/** Since a plan may be minutes old. */
+	private void checkTarget() {
+		String topic = this.job.request().target().topic();
+		if (topic != null && !this.cluster.exists(topic)) {
+			throw new JobFailedException("Topic '" + topic + "', the target, does not exist any more", null);
 		}
 	}
 
@@ -108,51 +104,20 @@ final class JobRun implements Runnable {
 	}
 
 	private Collection<String> topics() {
-		Collection<String> topics = new ArrayList<>(this.queue.deadLetterTopics());
-		Object topic = this.job.request().filter().understood().get("topic");
-		if (topic != null) {
-			topics.removeIf((candidate) -> !candidate.equals(topic));
-		}
-		return topics;
+		String topic = this.job.request().filter().topic();
+		return this.queue.deadLetterTopics()
+			.stream()
+			.filter((candidate) -> topic == null || topic.equals(candidate))
+			.toList();
 	}
 
-	/** Answers false if the job was cancelled before it was its turn. */
-	private boolean await(JobLock lock, Consumer<byte[], byte[]> consumer, Collection<TopicPartition> partitions) {
-		long limit = System.nanoTime() + LOCK_LIMIT.toNanos();
-		while (!lock.isDecided()) {
-			if (this.job.isCancelled()) {
-				return false;
-			}
-			if (System.nanoTime() - limit > 0) {
-				throw new JobFailedException("Group '" + group() + "' could not be joined within " + LOCK_LIMIT, null);
-			}
-			consumer.poll(POLL);
-			consumer.pause(consumer.assignment());
-		}
-		check(lock, partitions);
-		return true;
-	}
-
-	private void check(JobLock lock, Collection<TopicPartition> partitions) {
-		if (!lock.owns(partitions)) {
-			JobLock.Owner owner = JobLock.owner(this.cluster, group(), this.job.id());
-			throw new JobFailedException(
-					"The dead-letter topics belong to another job"
-							+ ((owner != null) ? ": " + owner.job() + " on " + owner.instance() + owner.host() : ""),
-					null);
-		}
-	}
-
-	private void move(Runnable lockCheck, Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> begins,
+	private void move(Ownership ownership, Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> begins,
 			ResolvedLog resolved) {
-		Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(begins.keySet()));
-		this.job.request()
-			.ends()
-			.forEach((partition, end) -> ends.computeIfPresent(partition, (known, now) -> Math.min(now, end)));
-		LetterFeed feed = new LetterFeed(consumer, starts(begins, ends, resolved), ends);
+		Map<TopicPartition, Long> ends = this.job.request().bounds(begins, consumer.endOffsets(begins.keySet()));
+		LetterFeed feed = new LetterFeed(consumer, starts(consumer, ends, resolved), ends);
 		this.job.running(Instant.now(), feed.positions(), ends);
 		try (Mover mover = mover()) {
-			LetterLoop loop = new LetterLoop(this.job, batch(), lockCheck, feed, resolved, mover,
+			LetterLoop loop = new LetterLoop(this.job, batch(), ownership::check, feed, resolved, mover,
 					new LetterJudge(this.queue, this.job.request(), this.maxMerges, this.cluster));
 			try {
 				loop.run();
@@ -175,15 +140,26 @@ final class JobRun implements Runnable {
 		}
 	}
 
-	private Map<TopicPartition, Long> starts(Map<TopicPartition, Long> begins, Map<TopicPartition, Long> ends,
+	/** No earlier than what can be meant. */
+	private Map<TopicPartition, Long> starts(Consumer<?, ?> consumer, Map<TopicPartition, Long> ends,
 			ResolvedLog resolved) {
+		LetterFilter filter = this.job.request().filter();
 		Map<TopicPartition, Long> starts = new HashMap<>();
-		begins.forEach((partition, begin) -> {
-			long start = resolved.of(partition).watermark();
-			start = Math.max(start, this.job.request().filter().lowest(partition).orElse(start));
-			boolean wanted = this.job.request().filter().admits(partition);
-			starts.put(partition, wanted ? start : ends.getOrDefault(partition, start));
+		ends.forEach((partition, end) -> {
+			long watermark = resolved.of(partition).watermark();
+			starts.put(partition,
+					filter.admits(partition) ? Math.max(watermark, filter.lowest(partition).orElse(watermark)) : end);
 		});
+		Instant from = filter.from();
+		if (from != null) {
+			Map<TopicPartition, Long> times = new HashMap<>();
+			starts.keySet().forEach((partition) -> times.put(partition, from.toEpochMilli()));
+			consumer.offsetsForTimes(times).forEach((partition, first) -> {
+				if (first != null) {
+					starts.merge(partition, first.offset(), Math::max);
+				}
+			});
+		}
 		return starts;
 	}
 

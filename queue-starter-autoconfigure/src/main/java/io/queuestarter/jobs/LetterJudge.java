@@ -36,7 +36,7 @@ final class LetterJudge {
 	 * @param letter the letter
 	 * @return why it stays, or {@code null} if it may go
 	 */
-	@Nullable SkipReason skips(DeadLetter letter) {
+	@Nullable SkipReason reasonToStay(DeadLetter letter) {
 		if (this.request.action() == JobAction.PURGE) {
 			return null;
 		}

@@ -31,6 +31,8 @@ final class LetterLoop {
 
 	private static final Duration POLL = Duration.ofMillis(50);
 
+	private static final Duration TAKE = Duration.ofSeconds(1);
+
 	private static final Duration BUSY_POLL = Duration.ofMillis(2);
 
 	private static final Duration COMMIT_INTERVAL = Duration.ofMillis(200);
@@ -119,9 +121,16 @@ final class LetterLoop {
 		return this.feed.isExhausted() || this.begun >= this.job.request().max();
 	}
 
-	/** Answers whether more could be taken if more were polled. */
+	/**
+	 * Answers whether more could be taken if more were polled. Not for long: a write may
+	 * block, and the group must hear from this job.
+	 */
 	private boolean takeAll() {
+		long limit = System.nanoTime() + TAKE.toNanos();
 		while (this.begun < this.job.request().max()) {
+			if (System.nanoTime() - limit > 0) {
+				return true;
+			}
 			ConsumerRecord<byte[], byte[]> record = this.feed.peek();
 			if (record == null) {
 				return !this.feed.isExhausted();
@@ -139,7 +148,7 @@ final class LetterLoop {
 		DeadLetter letter = DeadLetter.of(record);
 		boolean matches = !this.resolved.of(partition).contains(record.offset())
 				&& this.job.request().filter().matches(letter);
-		SkipReason reason = matches ? this.judge.skips(letter) : null;
+		SkipReason reason = matches ? this.judge.reasonToStay(letter) : null;
 		boolean moves = matches && reason == null;
 		if (moves && !(isMemorable(partition, record.offset()) && mayMove())) {
 			return false;

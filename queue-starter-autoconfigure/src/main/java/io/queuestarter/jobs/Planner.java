@@ -67,10 +67,11 @@ public final class Planner {
 		LetterPage<Boolean> page = this.browser.search(
 				new LetterSource(Set.copyOf(queue.deadLetterTopics()), queue.group()),
 				new LetterSearch(request.filter(), false, Integer.MAX_VALUE, null),
-				(letter, resolved) -> count.add(letter, judge.skips(letter)));
+				(letter, resolved) -> count.add(letter, judge.reasonToStay(letter)));
 		Map<String, String> obstacles = new TreeMap<>();
 		if (request.isPurgeOfAll()) {
-			new PrefixPurge(this.clients.admin()).obstacles(ends.keySet())
+			new PrefixPurge(this.clients.admin())
+				.obstacles(ends.keySet().stream().filter(request.filter()::admits).toList())
 				.forEach((partition, obstacle) -> obstacles.put(partition.toString(), obstacle));
 		}
 		Instant now = this.clock.instant();

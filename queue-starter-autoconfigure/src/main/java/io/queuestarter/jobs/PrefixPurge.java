@@ -42,10 +42,7 @@ final class PrefixPurge {
 	 */
 	void run(Job job, Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> begins, ResolvedLog resolved) {
 		List<TopicPartition> partitions = List.copyOf(begins.keySet());
-		Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(partitions));
-		job.request()
-			.ends()
-			.forEach((partition, end) -> ends.computeIfPresent(partition, (known, now) -> Math.min(now, end)));
+		Map<TopicPartition, Long> ends = job.request().bounds(begins, consumer.endOffsets(partitions));
 		job.running(Instant.now(), begins, ends);
 		refuse(obstacles(partitions));
 		Map<TopicPartition, RecordsToDelete> deletions = new HashMap<>();

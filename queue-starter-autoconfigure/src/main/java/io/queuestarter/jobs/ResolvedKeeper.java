@@ -74,13 +74,16 @@ public final class ResolvedKeeper {
 		if (cluster.committed(group).isEmpty() || JobLock.owner(cluster, group, null) != null) {
 			return;
 		}
-		JobLock lock = new JobLock();
+		JobLock lock = new JobLock(queue.deadLetterTopics());
 		try (Consumer<byte[], byte[]> consumer = this.clients
-			.consumer(JobLock.consumer(group, "keeper", this.instance, now.toEpochMilli()))) {
+			.consumer(JobLock.settings(group, JobLock.KEEPER, this.instance, now.toEpochMilli()))) {
 			consumer.subscribe(JobLock.subscription(cluster, group, queue.deadLetterTopics()), lock);
 			long limit = System.nanoTime() + JOIN_LIMIT.toNanos();
 			while (!lock.isDecided() && System.nanoTime() - limit < 0) {
 				consumer.poll(POLL);
+			}
+			if (!lock.isDecided()) {
+				throw new QueueException("It could not be joined within " + JOIN_LIMIT, null);
 			}
 		}
 	}

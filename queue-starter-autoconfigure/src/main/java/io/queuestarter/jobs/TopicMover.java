@@ -1,6 +1,7 @@
 package io.queuestarter.jobs;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -33,6 +34,9 @@ final class TopicMover implements Mover {
 
 	/** How much slower than on average writes may be before there are fewer. */
 	private static final double TOLERANCE = 4;
+
+	/** Longer than writes may take. */
+	private static final Duration CLOSE = Duration.ofSeconds(20);
 
 	private final Producer<byte[], byte[]> producer;
 
@@ -131,7 +135,7 @@ final class TopicMover implements Mover {
 
 	@Override
 	public void close() {
-		this.producer.close();
+		this.producer.close(CLOSE);
 	}
 
 	private record Ended(DeadLetter letter, long startNanos, long latencyNanos, int before, @Nullable Exception error) {

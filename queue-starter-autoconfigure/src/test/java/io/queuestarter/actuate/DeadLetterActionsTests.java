@@ -77,6 +77,7 @@ class DeadLetterActionsTests {
 			.with("kafka-queue.listeners.right.dlq.topic", topic("left") + "-dlq")
 			.with("management.endpoints.web.exposure.include", "*")
 			.with("management.endpoint.queuedlq.access", "unrestricted")
+			.with("management.endpoint.queuejobs.access", "unrestricted")
 			.with("management.endpoint.queuedlq.cache.time-to-live", "0s")
 			.with("management.endpoints.jmx.exposure.include", "queuedlq,queuejobs")
 			.with("spring.jmx.enabled", "true")
@@ -230,6 +231,18 @@ class DeadLetterActionsTests {
 		assertThat(jobs("plans")).isEmpty();
 	}
 
+	/** As of a script whose variable is empty. */
+	@Test
+	void M5_blankFilterDoesNotMeanEverything() {
+		for (String parameter : List.of("exception", "planId", "topic", "max", "confirm")) {
+			Answer answer = post("plans", "action", "purge", parameter, " ", "dryRun", false);
+
+			assertInvalid(answer);
+			assertThat(answer.at("/detail")).startsWith("'" + parameter + "' is ");
+		}
+		assertThat(jobs("plans")).isEmpty();
+	}
+
 	@Test
 	void M5_filterThatDoesNotExistIsRefused() {
 		Answer answer = post("plans", "action", "merge", "excepton", "Declined", "dryRun", false);
@@ -266,9 +279,12 @@ class DeadLetterActionsTests {
 		String plan = post("purging", "action", "purge").at("/planId");
 
 		for (Answer answer : List.of(post("purging", "action", "purge", "dryRun", false),
-				post("purging", "action", "purge", "dryRun", false, "confirm", "yes"),
-				post("purging", "action", "purge", "dryRun", false, "planId", plan),
-				post("purging", "action", "purge", "dryRun", false, "exception", "Expired"),
+				post("purging", "action", "purge", "dryRun", false, "confirm", topic),
+				post("purging", "action", "purge", "dryRun", false, "planId", plan, "confirm", topic))) {
+			assertProblem(answer, 409, "queue/confirm");
+			assertThat(answer.at("/allowed/0")).isEqualTo("delete " + topic);
+		}
+		for (Answer answer : List.of(post("purging", "action", "purge", "dryRun", false, "exception", "Expired"),
 				post("purging", "action", "merge", "dryRun", false),
 				post("purging", "action", "merge", "dryRun", false, "topic", topic))) {
 			assertProblem(answer, 409, "queue/confirm");
@@ -284,7 +300,8 @@ class DeadLetterActionsTests {
 		assertThat(marked.moved()).isEqualTo(1);
 		assertThat(Broker.records(topic)).hasSize(2);
 		JobView deleted = await(
-				post("purging", "action", "purge", "dryRun", false, "planId", plan, "confirm", topic).at("/job/id"));
+				post("purging", "action", "purge", "dryRun", false, "planId", plan, "confirm", "delete " + topic)
+					.at("/job/id"));
 		assertThat(deleted.moved()).isEqualTo(2);
 		assertThat(Broker.records(topic)).isEmpty();
 		assertThat(records("purging", "purge", "moved")).isEqualTo("3.0");
@@ -300,10 +317,10 @@ class DeadLetterActionsTests {
 			assertThat(plan.at("/plan/obstacles/" + topic)).as(plan.body())
 				.isEqualTo("holds dead letters of queue '" + other + "'");
 
-			assertProblem(post(queue, "action", "purge", "dryRun", false, "confirm", topic), 409, "queue/shared-topic");
-			assertProblem(
-					post(queue, "action", "purge", "dryRun", false, "confirm", topic, "planId", plan.at("/planId")),
-					409, "queue/shared-topic");
+			assertProblem(post(queue, "action", "purge", "dryRun", false, "confirm", "delete " + topic), 409,
+					"queue/shared-topic");
+			assertProblem(post(queue, "action", "purge", "dryRun", false, "confirm", "delete " + topic, "planId",
+					plan.at("/planId")), 409, "queue/shared-topic");
 		}
 		JobView marked = await(
 				post("left", "action", "purge", "dryRun", false, "exception", "Declined", "confirm", topic)

@@ -236,6 +236,7 @@ class QueueDlqEndpointTests {
 		for (String action : List.of("merge", "purge", "replay")) {
 			assertThat(this.http.post("queuedlq/billing", Map.of("action", action)).status()).isEqualTo(405);
 		}
+		assertThat(this.http.delete("queuejobs/j0").status()).isEqualTo(405);
 		assertThat(this.http.get("queuedlq/billing").status()).isEqualTo(200);
 		assertThat(this.http.get("queuejobs").json().at("/jobs")).isEmpty();
 		MBeanServer server = ManagementFactory.getPlatformMBeanServer();

@@ -102,6 +102,7 @@ class SecuredActionsTests {
 			.with("topic", this.topic)
 			.with("management.endpoints.web.exposure.include", "queuedlq,queuejobs")
 			.with("management.endpoint.queuedlq.access", "unrestricted")
+			.with("management.endpoint.queuejobs.access", "unrestricted")
 			.start();
 	}
 

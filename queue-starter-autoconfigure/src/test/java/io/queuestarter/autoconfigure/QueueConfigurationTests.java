@@ -146,6 +146,14 @@ class QueueConfigurationTests {
 	}
 
 	@Test
+	void twoQueuesOfAGroupHaveDeadLettersOfTheirOwn() {
+		this.billing.withBean(SameGroup.class)
+			.withPropertyValues("kafka-queue.defaults.dlq.topic=letters")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("both write dead letters to [letters] in group 'billing-group'"));
+	}
+
+	@Test
 	void queueThatReadsItsOwnDeadLettersIsRefused() {
 		this.billing.withPropertyValues("kafka-queue.listeners.billing.dlq.topic=trips")
 			.run((context) -> refused(context.getStartupFailure())

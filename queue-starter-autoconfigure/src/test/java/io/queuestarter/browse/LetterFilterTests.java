@@ -24,7 +24,6 @@ class LetterFilterTests {
 		Map<String, String> blank = new HashMap<>(Map.of("exception", " ", "offsets", ""));
 		blank.put("key", null);
 
-		assertThat(LetterFilter.parse(blank).isUnrestricted()).isTrue();
 		assertThat(LetterFilter.parse(blank).matches(Letters.letter().make())).isTrue();
 		assertThat(LetterFilter.parse(blank).understood()).isEmpty();
 	}
@@ -143,7 +142,7 @@ class LetterFilterTests {
 
 		assertThat(filter.understood())
 			.isEqualTo(Map.of("reason", "hol_cancel", "partition", 1, "from", Instant.parse("2026-11-01T00:00:00Z")));
-		assertThat(filter.isUnrestricted()).isFalse();
+		assertThat(filter.topic()).isNull();
 	}
 
 	@ParameterizedTest

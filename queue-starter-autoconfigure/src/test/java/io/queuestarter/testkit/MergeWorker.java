@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
@@ -43,7 +42,7 @@ public class MergeWorker {
 		ConfigurableApplicationContext context = SpringApplication.run(MergeWorker.class, args);
 		DeadLetterJobs jobs = context.getBean(DeadLetterJobs.class);
 		JobRequest request = new JobRequest(JobAction.MERGE, LetterFilter.NONE, JobTarget.HANDLER, RATE, Long.MAX_VALUE,
-				null, Map.of(), "test", "to be killed");
+				null, null, "test", "to be killed");
 		// The broker may not have missed the process yet that was killed.
 		Awaitility.await()
 			.atMost(Duration.ofMinutes(1))
