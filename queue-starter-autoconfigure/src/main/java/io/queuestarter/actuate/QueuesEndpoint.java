@@ -97,6 +97,8 @@ public class QueuesEndpoint {
 	 * @param inFlight records handled at this moment
 	 * @param limit largest number of records handled at one time
 	 * @param buffered records that wait for a thread
+	 * @param waitingForTurn records that wait for others in front of them, by the
+	 * ordering
 	 * @param retryWaiting records that wait for their next attempt
 	 * @param deadLettersWaiting records that wait to be written to the dead-letter topic
 	 * @param dlqDepth dead letters that are not resolved, of all instances, as last
@@ -106,16 +108,16 @@ public class QueuesEndpoint {
 	 * @param deadLettered records dead-lettered so far
 	 */
 	public record QueueSummary(String id, Collection<String> topics, String group, String state, int partitions,
-			long lag, int outstanding, int inFlight, int limit, int buffered, int retryWaiting, int deadLettersWaiting,
-			@Nullable Long dlqDepth, String headAge, long acked, long deadLettered) {
+			long lag, int outstanding, int inFlight, int limit, int buffered, int waitingForTurn, int retryWaiting,
+			int deadLettersWaiting, @Nullable Long dlqDepth, String headAge, long acked, long deadLettered) {
 
 		static QueueSummary of(Queue queue, @Nullable Long dlqDepth) {
 			List<PartitionView> partitions = queue.partitions();
 			return new QueueSummary(queue.id(), queue.subscription(), queue.group(), queue.state().name(),
 					partitions.size(), partitions.stream().mapToLong((partition) -> Math.max(0, partition.lag())).sum(),
 					partitions.stream().mapToInt(PartitionView::outstanding).sum(), queue.inFlight(),
-					queue.settings().workers().maxInFlight(), queue.buffered(), queue.retryWaiting(),
-					queue.deadLettersWaiting(), dlqDepth, queue.headAge().toString(),
+					queue.settings().workers().maxInFlight(), queue.buffered(), queue.waitingForTurn(),
+					queue.retryWaiting(), queue.deadLettersWaiting(), dlqDepth, queue.headAge().toString(),
 					queue.outcomes().acknowledgedCount(), queue.deadLettered());
 		}
 

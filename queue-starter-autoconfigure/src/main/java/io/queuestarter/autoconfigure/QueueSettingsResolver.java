@@ -84,9 +84,8 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		SettingLookup lookup = new SettingLookup(definition, this.properties, this.environment, this.resolver);
 		QueueListener annotation = definition.annotation();
 		String group = lookup.<String>findOrNull("group", QueueProperties::group, null, null);
-		Ordering ordering = lookup.find(
-				"ordering", QueueProperties::ordering, new Attribute<>("ordering", annotation.ordering(),
-						QueueSettingsResolver::ordering, "an ordering that exists; possible is: unordered"),
+		Ordering ordering = lookup.find("ordering", QueueProperties::ordering, new Attribute<>("ordering",
+				annotation.ordering(), QueueSettingsResolver::ordering, "unordered, key or partition"),
 				Ordering.UNORDERED);
 		Timeouts timeouts = timeouts(lookup, annotation);
 		Aside aside = lookup.find("blocking.action", in(QueueProperties::blocking, Blocking::action), Aside.DLQ);

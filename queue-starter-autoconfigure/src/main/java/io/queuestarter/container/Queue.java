@@ -33,6 +33,7 @@ import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.deadletter.Destination;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.Stage;
+import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.intake.IntakeCounts;
@@ -208,7 +209,7 @@ public final class Queue implements JobQueue {
 	}
 
 	QueueConsumer add(Consumer<byte[], byte[]> consumer, ConsumerSignal signal) {
-		Intake intake = new Intake(this.settings.limits(), this::stage, this.engine.dispatcher(), this.engine.bytes(),
+		Intake intake = new Intake(this.settings.limits(), this::stage, dispatcher(), this.engine.bytes(),
 				this.engine.intakeCounts(), this.runtime.time(), signal::raise);
 		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
 		this.consumers.add(queueConsumer);
@@ -224,10 +225,13 @@ public final class Queue implements JobQueue {
 	 * are its own.
 	 */
 	void assigned(Collection<TopicPartition> partitions, Set<String> subscribed) {
+		if (!this.settings.deadLetters().enabled()) {
+			return;
+		}
 		Stream<String> topics = (pattern() != null) ? subscribed.stream()
 				: partitions.stream().map(TopicPartition::topic);
 		topics.map((topic) -> stage(topic).source()).distinct().forEach((source) -> {
-			if (this.settings.deadLetters().enabled() && this.seenTopics.add(source)) {
+			if (this.seenTopics.add(source)) {
 				prepare(source);
 			}
 		});
@@ -280,6 +284,11 @@ public final class Queue implements JobQueue {
 	/** The log of a partition as last seen. */
 	LogBounds log(TopicPartition partition) {
 		return this.logs.getOrDefault(partition, LogBounds.UNKNOWN);
+	}
+
+	/** Who runs its records. */
+	Dispatcher<Delivery> dispatcher() {
+		return this.engine.dispatcher();
 	}
 
 	/** Ends what does not end with the container. */
@@ -396,7 +405,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public int inFlight() {
-		return this.engine.dispatcher().inFlight();
+		return dispatcher().inFlight();
 	}
 
 	/**
@@ -404,7 +413,15 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public int buffered() {
-		return this.engine.dispatcher().waiting();
+		return dispatcher().waiting();
+	}
+
+	/**
+	 * Records that wait for others in front of them, by the ordering of the queue.
+	 * @return the number, 0 if it has none
+	 */
+	public int waitingForTurn() {
+		return dispatcher().waitingForTurn();
 	}
 
 	/**

@@ -13,6 +13,7 @@ import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.DeliveryOrder;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.dispatch.TaskRunner;
@@ -96,7 +97,7 @@ final class QueueEngine {
 				this.workers, (delivery, slot) -> {
 					this.standstill.hold();
 					return runner.run(delivery, slot);
-				}, roomListener);
+				}, roomListener, DeliveryOrder.of(settings.ordering()));
 		this.bytes = new ByteBudget(settings.limits().bytes(), roomListener);
 		int inFlight = settings.workers().maxInFlight();
 		this.retries = new Retries(runtime.timer(), this.dispatcher, Math.max(1, inFlight / RETRY_SHARE));

@@ -106,8 +106,10 @@ final class QueueRedelivery implements Redelivery {
 				new ByteBudget(Long.MAX_VALUE, NOBODY), NOBODY);
 	}
 
+	/** None that waits for another one is begun any more. */
 	@Override
 	public void letGoIdle() {
+		this.engine.dispatcher().close(this.tasks);
 		forEachOutstanding(Delivery::letGoIfIdle);
 	}
 

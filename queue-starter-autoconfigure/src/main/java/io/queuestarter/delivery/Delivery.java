@@ -33,6 +33,9 @@ public final class Delivery {
 	/** Set once by the consumer thread, before the delivery is handed over. */
 	long sequence;
 
+	/** Guarded by the lock of the dispatcher. */
+	private @Nullable Object orderKey;
+
 	/** Any thread, by compare-and-set. */
 	private volatile DeliveryState state = DeliveryState.QUEUED;
 
@@ -149,6 +152,7 @@ public final class Delivery {
 		this.record = null;
 		this.attempt = null;
 		this.assignment.settled(this);
+		tellOrder(from);
 		return true;
 	}
 
@@ -188,7 +192,24 @@ public final class Delivery {
 			current.abandon();
 		}
 		runLetGoAction();
+		tellOrder(from);
 		return true;
+	}
+
+	/** A record in flight occupies a slot, which is free later than now. */
+	private void tellOrder(DeliveryState from) {
+		if (from != DeliveryState.IN_FLIGHT) {
+			this.assignment.queue().ended(this);
+		}
+	}
+
+	/** What it has in common with records that it must not run beside, if anything. */
+	@Nullable Object orderKey() {
+		ConsumerRecord<byte[], byte[]> current = this.record;
+		if (this.orderKey == null && current != null) {
+			this.orderKey = DeliveryOrder.keyOf(current);
+		}
+		return this.orderKey;
 	}
 
 	/**

@@ -71,6 +71,21 @@ public final class Dispatcher<T> {
 
 	private final Runnable worker = this::work;
 
+	/** Guarded by the lock; null if no task waits for another. */
+	private final @Nullable KeyTurns<T> turns;
+
+	/**
+	 * Creates a dispatcher whose tasks wait for no other.
+	 * @param maxInFlight number of slots
+	 * @param lowMark number of waiting tasks at which the listener is told
+	 * @param workers starts a worker
+	 * @param runner runs a task
+	 * @param roomListener told when the waiting tasks have come down to a low mark
+	 */
+	public Dispatcher(int maxInFlight, int lowMark, Executor workers, TaskRunner<T> runner, Runnable roomListener) {
+		this(maxInFlight, lowMark, workers, runner, roomListener, null);
+	}
+
 	/**
 	 * Creates a dispatcher.
 	 * @param maxInFlight number of slots
@@ -81,8 +96,11 @@ public final class Dispatcher<T> {
 	 * @param roomListener told when the waiting tasks have come down to a low mark, the
 	 * common one or that of a queue, on a worker or by whoever closes a queue; must be
 	 * quick
+	 * @param order which tasks must not run at one time, or {@code null}. Those that wait
+	 * for others do not count as waiting for a slot.
 	 */
-	public Dispatcher(int maxInFlight, int lowMark, Executor workers, TaskRunner<T> runner, Runnable roomListener) {
+	public Dispatcher(int maxInFlight, int lowMark, Executor workers, TaskRunner<T> runner, Runnable roomListener,
+			@Nullable TaskOrder<T> order) {
 		if (maxInFlight < 1) {
 			throw new IllegalArgumentException("'maxInFlight' must be at least 1: " + maxInFlight);
 		}
@@ -97,6 +115,7 @@ public final class Dispatcher<T> {
 		this.workers = workers;
 		this.runner = runner;
 		this.roomListener = roomListener;
+		this.turns = (order != null) ? new KeyTurns<>(order) : null;
 	}
 
 	@SuppressWarnings("unchecked")
@@ -110,7 +129,7 @@ public final class Dispatcher<T> {
 	 * @return the queue, which only this dispatcher accepts
 	 */
 	public TaskQueue<T> open(int queueLowMark) {
-		return new TaskQueue<>(queueLowMark, true, Integer.MAX_VALUE);
+		return new TaskQueue<>(this, queueLowMark, true, Integer.MAX_VALUE);
 	}
 
 	/**
@@ -120,7 +139,7 @@ public final class Dispatcher<T> {
 	 * @return the queue
 	 */
 	public TaskQueue<T> openAside(int share) {
-		return new TaskQueue<>(-1, false, share);
+		return new TaskQueue<>(this, -1, false, share);
 	}
 
 	/**
@@ -132,6 +151,9 @@ public final class Dispatcher<T> {
 		this.lock.lock();
 		try {
 			int before = this.waiting;
+			if (this.turns != null) {
+				this.turns.closed(queue);
+			}
 			queue.closed = true;
 			count(queue, -queue.tasks.size());
 			queue.tasks.clear();
@@ -162,11 +184,17 @@ public final class Dispatcher<T> {
 			if (queue.closed || tasks.isEmpty()) {
 				return;
 			}
-			queue.tasks.addAll(tasks);
-			count(queue, tasks.size());
-			if (!queue.inTurn) {
-				queue.inTurn = true;
-				this.turn.add(queue);
+			KeyTurns<T> order = this.turns;
+			if (order == null) {
+				queue.tasks.addAll(tasks);
+				queued(queue, tasks.size());
+			}
+			else {
+				for (T task : tasks) {
+					if (order.enters(queue, task)) {
+						enqueue(queue, task);
+					}
+				}
 			}
 			start = reserve();
 		}
@@ -185,6 +213,42 @@ public final class Dispatcher<T> {
 		submit(queue, List.of(task));
 	}
 
+	private void enqueue(TaskQueue<T> queue, T task) {
+		queue.tasks.add(task);
+		queued(queue, 1);
+	}
+
+	private void queued(TaskQueue<T> queue, int tasks) {
+		count(queue, tasks);
+		if (!queue.inTurn) {
+			queue.inTurn = true;
+			this.turn.add(queue);
+		}
+	}
+
+	void ended(T task) {
+		KeyTurns<T> order = this.turns;
+		if (order == null) {
+			return;
+		}
+		int start;
+		this.lock.lock();
+		try {
+			follow(order.ended(task));
+			start = reserve();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		startLater(start);
+	}
+
+	private void follow(KeyTurns.@Nullable Follower<T> next) {
+		if (next != null) {
+			enqueue(next.queue(), next.task());
+		}
+	}
+
 	/**
 	 * Gives back the slot of a run that ended without its worker. That no worker could be
 	 * started for it is not told here: {@link #catchUp()} does.
@@ -200,8 +264,12 @@ public final class Dispatcher<T> {
 		finally {
 			this.lock.unlock();
 		}
+		startLater(start);
+	}
+
+	private void startLater(int count) {
 		try {
-			start(start);
+			start(count);
 		}
 		catch (Throwable ex) {
 			// The caller is in the middle of an answer or of a drain, to be carried out.
@@ -269,6 +337,39 @@ public final class Dispatcher<T> {
 		this.lock.lock();
 		try {
 			return queue.tasks.size();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Number of tasks that wait for others with the same key.
+	 * @return the number, 0 if no task waits for another
+	 */
+	public int waitingForTurn() {
+		KeyTurns<T> order = this.turns;
+		if (order == null) {
+			return 0;
+		}
+		this.lock.lock();
+		try {
+			return order.waiting();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Keys of which a task has its turn. */
+	int keysInTurn() {
+		KeyTurns<T> order = this.turns;
+		if (order == null) {
+			return 0;
+		}
+		this.lock.lock();
+		try {
+			return order.keys();
 		}
 		finally {
 			this.lock.unlock();
@@ -376,6 +477,9 @@ public final class Dispatcher<T> {
 		this.slots.set(slot, task);
 		this.owners[slot] = queue;
 		queue.running++;
+		if (this.turns != null) {
+			this.turns.taken(task);
+		}
 		return slot;
 	}
 
@@ -387,11 +491,15 @@ public final class Dispatcher<T> {
 	}
 
 	private void free(int slot) {
-		if (this.slots.getAndSet(slot, null) == null) {
+		T task = this.slots.getAndSet(slot, null);
+		if (task == null) {
 			throw new IllegalStateException("Slot " + slot + " is free already");
 		}
 		this.owners[slot].running--;
 		this.freeSlots[this.free++] = slot;
+		if (this.turns != null) {
+			follow(this.turns.freed(task));
+		}
 	}
 
 	/** Reserves slots for new workers: as many as tasks wait for, and slots are left. */

@@ -11,6 +11,8 @@ import java.util.ArrayDeque;
  */
 public final class TaskQueue<T> {
 
+	private final Dispatcher<T> dispatcher;
+
 	final ArrayDeque<T> tasks = new ArrayDeque<>();
 
 	/** Waiting tasks at which the owner is told that there is room again. */
@@ -27,13 +29,27 @@ public final class TaskQueue<T> {
 	/** Largest number of slots for its tasks while counted tasks wait. */
 	final int share;
 
+	/** Its tasks that wait for their turn. */
+	int following;
+
 	/** Its tasks that occupy a slot. */
 	int running;
 
-	TaskQueue(int lowMark, boolean counted, int share) {
+	TaskQueue(Dispatcher<T> dispatcher, int lowMark, boolean counted, int share) {
+		this.dispatcher = dispatcher;
 		this.lowMark = lowMark;
 		this.counted = counted;
 		this.share = share;
+	}
+
+	/**
+	 * Says that a task which was submitted to this queue is over, so that those behind it
+	 * may have their turn. Not needed if it is over before its last slot is free.
+	 * <em>Thread-safe.</em>
+	 * @param task the task
+	 */
+	public void ended(T task) {
+		this.dispatcher.ended(task);
 	}
 
 }

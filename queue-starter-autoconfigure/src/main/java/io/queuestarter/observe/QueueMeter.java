@@ -27,6 +27,9 @@ public enum QueueMeter {
 	/** Records fetched that wait for a thread. */
 	BUFFERED("buffered", Kind.GAUGE, "records", Queue::buffered),
 
+	/** Records that wait for others in front of them, by the ordering. */
+	TURN_WAITING("turn.waiting", Kind.GAUGE, "records", Queue::waitingForTurn),
+
 	/** Size of all records fetched and not settled. */
 	BUFFERED_BYTES("buffered.size", Kind.GAUGE, "bytes", Queue::bufferedBytes),
 

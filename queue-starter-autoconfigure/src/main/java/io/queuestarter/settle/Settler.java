@@ -119,8 +119,7 @@ public final class Settler implements Answers {
 		if (Failures.isOutOfMemory(error)) {
 			conclude(attempt, () -> {
 				attempt.release();
-				attempt.delivery().letGo();
-				this.fatal.accept(error);
+				stop(attempt.delivery(), error);
 			});
 			return;
 		}
@@ -175,8 +174,7 @@ public final class Settler implements Answers {
 	@Override
 	public void notStarted(Delivery delivery, Throwable error) {
 		if (Failures.isOutOfMemory(error)) {
-			delivery.letGo();
-			this.fatal.accept(error);
+			stop(delivery, error);
 		}
 		else if (delivery.move(DeliveryState.QUEUED, DeliveryState.BACKOFF)) {
 			backOff(delivery, NOT_STARTED_PAUSE);
@@ -340,8 +338,7 @@ public final class Settler implements Answers {
 		}
 		catch (Throwable ex) {
 			// Whoever should hold the record now may not.
-			attempt.delivery().letGo();
-			this.fatal.accept(ex);
+			stop(attempt.delivery(), ex);
 			throw ex;
 		}
 		finally {
@@ -350,6 +347,16 @@ public final class Settler implements Answers {
 			}
 		}
 		return true;
+	}
+
+	/** First the queue, so that no record that waits for this one runs before it. */
+	private void stop(Delivery delivery, Throwable error) {
+		try {
+			this.fatal.accept(error);
+		}
+		finally {
+			delivery.letGo();
+		}
 	}
 
 	private void retry(Attempt attempt, Duration wanted, Throwable cause) {

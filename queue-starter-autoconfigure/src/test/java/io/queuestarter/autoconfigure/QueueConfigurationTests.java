@@ -301,16 +301,16 @@ class QueueConfigurationTests {
 	}
 
 	@Test
-	void orderingsThatDoNotExistYetAreRefused() {
+	void orderingsThatDoNotExistAreRefused() {
 		this.runner.withBean(Ordered.class)
 			.run((context) -> refused(context.getStartupFailure())
-				.hasMessageContaining("'ordering' of @QueueListener on Ordered.handle is 'key'")
-				.hasMessageContaining("unordered"));
-		this.billing.withPropertyValues("kafka-queue.defaults.ordering=key")
+				.hasMessageContaining("'ordering' of @QueueListener on Ordered.handle is 'keys'")
+				.hasMessageContaining("unordered, key or partition"));
+		this.billing.withPropertyValues("kafka-queue.defaults.ordering=keys")
 			.run((context) -> assertThat(context).hasFailed()
 				.getFailure()
 				.rootCause()
-				.hasMessageContaining("Ordering.key"));
+				.hasMessageContaining("Ordering.keys"));
 	}
 
 	@Test
@@ -504,7 +504,7 @@ class QueueConfigurationTests {
 
 	static class Ordered {
 
-		@QueueListener(topics = "trips", groupId = "g", ordering = "key", autoStartup = "false")
+		@QueueListener(topics = "trips", groupId = "g", ordering = "keys", autoStartup = "false")
 		void handle(String value) {
 		}
 

@@ -4,6 +4,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -157,6 +158,16 @@ final class Ownership {
 		assertThat(this.open).as("%s is delivered", this.log.partition).contains(offset);
 		assertThat(this.delivered.add(offset)).as("%s@%s attempt %s is the first", this.log.partition, offset, attempt)
 			.isEqualTo(attempt == 1);
+	}
+
+	/** All that it waits for, by the ordering, must be settled. */
+	void isNext(ConsumerRecord<byte[], byte[]> record, Predicate<ConsumerRecord<byte[], byte[]>> sameKey) {
+		for (long earlier : this.open.headSet(record.offset())) {
+			Entry entry = this.log.entries.get(earlier);
+			if (this.life == this.log.life && entry != null) {
+				assertThat(sameKey.test(entry.record)).as("%s runs before %s", record.offset(), earlier).isFalse();
+			}
+		}
 	}
 
 	/** A handler succeeds. */

@@ -88,6 +88,9 @@ final class SimulatedConsumer implements InvocationHandler {
 			case "assignment" -> {
 				return Set.copyOf(this.owned.keySet());
 			}
+			case "subscription" -> {
+				return Set.of("orders");
+			}
 			case "paused" -> {
 				return Set.copyOf(this.paused);
 			}

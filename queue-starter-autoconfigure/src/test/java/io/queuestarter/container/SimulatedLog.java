@@ -44,10 +44,11 @@ final class SimulatedLog {
 		this.partition = partition;
 	}
 
-	void append(int bytes) {
+	/** A key of -1 is none. */
+	void append(int key, int bytes) {
 		ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>(this.partition.topic(), this.partition.partition(),
-				this.end, 0L, TimestampType.CREATE_TIME, -1, bytes, null, new byte[bytes], new RecordHeaders(),
-				Optional.empty());
+				this.end, 0L, TimestampType.CREATE_TIME, -1, bytes, (key >= 0) ? new byte[] { (byte) key } : null,
+				new byte[bytes], new RecordHeaders(), Optional.empty());
 		this.entries.put(this.end++, new Entry(record));
 	}
 

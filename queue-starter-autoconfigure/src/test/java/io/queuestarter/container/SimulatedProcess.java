@@ -7,10 +7,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.WeakHashMap;
 import java.util.concurrent.RejectedExecutionException;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 import org.mockito.Mockito;
@@ -19,6 +22,7 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.Delivery;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
@@ -43,6 +47,9 @@ final class SimulatedProcess {
 	private final Queue queue;
 
 	private final ArrayDeque<Runnable> workers = new ArrayDeque<>();
+
+	/** Of deliveries that were begun. */
+	private final Map<Delivery, Object> keys = new WeakHashMap<>();
 
 	private final List<Call> calls = new ArrayList<>();
 
@@ -116,6 +123,15 @@ final class SimulatedProcess {
 		Ownership ownership = owner(attempt.delivery().assignment());
 		assertThat(ownership).as("Owner of %s, which is handled", attempt).isNotNull();
 		ownership.delivers(attempt.delivery().offset(), attempt.attempt());
+		Object key = orderKey(attempt.record());
+		if (key != null) {
+			ownership.isNext(attempt.record(), (record) -> key.equals(orderKey(record)));
+			this.queue.dispatcher()
+				.forEachInFlight((other) -> assertThat(other != attempt.delivery() && key.equals(this.keys.get(other)))
+					.as("%s runs beside %s", attempt, other)
+					.isFalse());
+			this.keys.put(attempt.delivery(), key);
+		}
 		Call call = new Call(attempt, ownership);
 		int choice = this.simulation.upTo(100);
 		if (choice <= 15) {
@@ -131,6 +147,16 @@ final class SimulatedProcess {
 			attempt.awaitAnswer();
 			this.calls.add(call);
 		}
+	}
+
+	/** What records have in common that must not run at one time. */
+	private @Nullable Object orderKey(ConsumerRecord<byte[], byte[]> record) {
+		TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+		return switch (this.queue.settings().ordering()) {
+			case UNORDERED -> null;
+			case PARTITION -> partition;
+			case KEY -> (record.key() != null) ? List.of(partition, record.key()[0]) : null;
+		};
 	}
 
 	/** Some open call is answered, or one that was answered before. */
@@ -170,6 +196,7 @@ final class SimulatedProcess {
 		Map<String, Long> held = new HashMap<>();
 		held.put("bytes", this.queue.bufferedBytes());
 		held.put("waiting", (long) this.queue.buffered());
+		held.put("turn", (long) this.queue.waitingForTurn());
 		held.put("in flight", (long) this.queue.inFlight());
 		held.put("retries", (long) this.queue.retryWaiting());
 		assertThat(held.values()).as("%s", held).containsOnly(0L);

@@ -83,7 +83,7 @@ final class Simulation {
 	private QueueSettings settings() {
 		IntakeLimits limits = new IntakeLimits(oneOf(1, 2, 5, 64, 130), oneOf(2, 10, 100), oneOf(50, 500, 1 << 20),
 				oneOf(2, 10, 100), oneOf(50, 500, 1 << 20));
-		return new QueueSettings("simulated", null, Ordering.UNORDERED,
+		return new QueueSettings("simulated", null, Ordering.values()[this.random.nextInt(Ordering.values().length)],
 				new Workers(false, oneOf(1, 3, 16), oneOf(0, 1, 4)), limits,
 				timeouts(Duration.ofMillis(oneOf(200, 5_000))),
 				new OutageSettings(false, "simulated", null, Duration.ofMinutes(5), 1, Duration.ZERO),
@@ -148,7 +148,7 @@ final class Simulation {
 			if (happens(10)) {
 				log.skip(upTo(3));
 			}
-			log.append(upTo(60));
+			log.append(upTo(5) - 2, upTo(60));
 		}
 		if (happens(10)) {
 			log.skip(1);
@@ -277,7 +277,7 @@ final class Simulation {
 
 	private void comeToRest() {
 		this.faults = false;
-		this.logs.forEach((log) -> log.append(1));
+		this.logs.forEach((log) -> log.append(1, 1));
 		members().forEach(SimulatedMember::resumeAll);
 		for (int round = 0; round < 5_000 && !(round % 10 == 0 && isAtRest()); round++) {
 			pass(Duration.ofMillis(600));
