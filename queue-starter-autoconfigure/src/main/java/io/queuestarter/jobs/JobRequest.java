@@ -18,20 +18,20 @@ import io.queuestarter.browse.LetterFilter;
  * @param rate largest number taken a second, 0 for no limit
  * @param max largest number taken
  * @param edit what is changed in the one letter of a replay
- * @param ends offsets per partition that the job stays below, beside the ends of the logs
- * when it starts, and nothing of other partitions; {@code null} without a plan
+ * @param ends ends that the job stays below, beside those of the logs when it starts, and
+ * nothing of other partitions or topics; {@code null} without a plan
  * @param by who asked
  * @param reason why, in the words of who asked
  */
 public record JobRequest(JobAction action, LetterFilter filter, JobTarget target, int rate, long max,
-		@Nullable Edit edit, @Nullable Map<TopicPartition, Long> ends, @Nullable String by, @Nullable String reason) {
+		@Nullable Edit edit, @Nullable PlanEnds ends, @Nullable String by, @Nullable String reason) {
 
 	/**
 	 * The same within bounds.
-	 * @param limits offsets per partition to stay below
+	 * @param limits ends to stay below
 	 * @return the bounded request
 	 */
-	JobRequest until(Map<TopicPartition, Long> limits) {
+	JobRequest until(PlanEnds limits) {
 		return new JobRequest(this.action, this.filter, this.target, this.rate, this.max, this.edit, limits, this.by,
 				this.reason);
 	}
@@ -46,7 +46,7 @@ public record JobRequest(JobAction action, LetterFilter filter, JobTarget target
 		Map<TopicPartition, Long> bounds = new HashMap<>();
 		begins.forEach((partition, begin) -> {
 			long end = now.getOrDefault(partition, begin);
-			long planned = (this.ends != null) ? this.ends.getOrDefault(partition, begin) : end;
+			long planned = (this.ends != null) ? this.ends.offsets().getOrDefault(partition, begin) : end;
 			long last = this.filter.highest(partition).orElse(end - 1);
 			bounds.put(partition, Math.max(begin, Math.min(Math.min(end, planned), last + 1)));
 		});

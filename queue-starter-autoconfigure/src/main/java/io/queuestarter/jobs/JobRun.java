@@ -80,6 +80,7 @@ final class JobRun implements Runnable {
 			if (!ownership.await(consumer)) {
 				return;
 			}
+			ownership.checkAll();
 			Map<TopicPartition, Long> begins = consumer.beginningOffsets(ownership.partitions());
 			ResolvedLog resolved = new ResolvedLog(consumer, begins, ownership::checkAll);
 			if (this.job.request().isPurgeOfAll()) {

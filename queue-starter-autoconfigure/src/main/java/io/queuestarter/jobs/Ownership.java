@@ -3,6 +3,7 @@ package io.queuestarter.jobs;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.TopicPartition;
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Whether the dead letters are a job's to move: that no other job works on them, and that
- * their topics are those that it began with. <em>Job thread only.</em>
+ * their topics are those that it began with, or that its plan was made of. <em>Job thread
+ * only.</em>
  */
 final class Ownership {
 
@@ -39,7 +41,8 @@ final class Ownership {
 		this.group = group;
 		this.cluster = cluster;
 		this.lock = new JobLock(topics);
-		this.ids = new TopicIds(cluster, topics);
+		PlanEnds planned = job.request().ends();
+		this.ids = new TopicIds(cluster, topics, (planned != null) ? planned.topics() : Map.of());
 		this.partitions = cluster.partitions(topics);
 		if (this.partitions.isEmpty()) {
 			throw new JobFailedException("Queue '" + job.queue() + "' has no such dead-letter topic", null);

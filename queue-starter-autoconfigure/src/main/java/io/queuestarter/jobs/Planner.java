@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.browse.DeadLetter;
@@ -61,7 +62,9 @@ public final class Planner {
 	 */
 	public Plan plan(JobQueue queue, JobRequest request) {
 		ClusterLook cluster = new ClusterLook(this.clients.admin());
-		Map<TopicPartition, Long> ends = cluster.ends(cluster.partitions(queue.deadLetterTopics()));
+		// Ids first, so that the ends are never those of an older topic.
+		Map<String, Uuid> ids = new TopicIds(cluster, queue.deadLetterTopics(), Map.of()).ids();
+		Map<TopicPartition, Long> ends = cluster.ends(cluster.partitions(ids.keySet()));
 		LetterJudge judge = new LetterJudge(queue, request, this.maxMerges, cluster);
 		Count count = new Count(request);
 		LetterPage<Boolean> page = this.browser.search(
@@ -75,9 +78,9 @@ public final class Planner {
 				.forEach((partition, obstacle) -> obstacles.put(partition.toString(), obstacle));
 		}
 		Instant now = this.clock.instant();
-		Plan plan = new Plan("p" + UUID.randomUUID().toString().substring(0, 8), queue.id(), request.until(ends),
-				page.records().size(), page.scanned(), page.complete(), count.perException, count.perTarget,
-				count.skipped,
+		Plan plan = new Plan("p" + UUID.randomUUID().toString().substring(0, 8), queue.id(),
+				request.until(new PlanEnds(ends, ids)), page.records().size(), page.scanned(), page.complete(),
+				count.perException, count.perTarget, count.skipped,
 				(request.rate() > 0) ? Duration.ofSeconds(-Math.floorDiv(-count.moves, request.rate())) : null,
 				obstacles, now.plus(LIFE));
 		keep(plan, now);

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.apache.kafka.common.Uuid;
 
 /**
- * Tells topics from those that bear their names later. <em>Job thread only.</em>
+ * Tells topics from those that bear their names later. <em>Not thread-safe.</em>
  * <p>
  * Neither consumer nor commit notices that a topic is deleted and created anew: what was
  * resolved of the old one would hide letters of the new one.
@@ -19,14 +19,23 @@ final class TopicIds {
 	/** Those that existed at first. */
 	private final Map<String, Uuid> ids = new HashMap<>();
 
-	TopicIds(ClusterLook cluster, Collection<String> topics) {
+	/**
+	 * Looks at topics.
+	 * @param known ids that were seen before; the others are asked for
+	 */
+	TopicIds(ClusterLook cluster, Collection<String> topics, Map<String, Uuid> known) {
 		this.cluster = cluster;
 		for (String topic : topics) {
-			Uuid id = cluster.id(topic);
+			Uuid id = known.containsKey(topic) ? known.get(topic) : cluster.id(topic);
 			if (id != null) {
 				this.ids.put(topic, id);
 			}
 		}
+	}
+
+	/** Those that exist, by topic. */
+	Map<String, Uuid> ids() {
+		return Map.copyOf(this.ids);
 	}
 
 	/**

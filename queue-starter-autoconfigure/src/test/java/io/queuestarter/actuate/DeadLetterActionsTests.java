@@ -39,6 +39,7 @@ import io.queuestarter.QueueListener;
 import io.queuestarter.delivery.History;
 import io.queuestarter.jobs.DeadLetterJobs;
 import io.queuestarter.jobs.Edit;
+import io.queuestarter.jobs.JobStatus;
 import io.queuestarter.jobs.JobView;
 import io.queuestarter.testkit.Broker;
 import io.queuestarter.testkit.Http;
@@ -56,7 +57,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DeadLetterActionsTests {
 
 	private static final List<String> QUEUES = List.of("plans", "merging", "oneshot", "purging", "replaying", "slow",
-			"audited", "managed", "pair", "pair2", "left", "right");
+			"audited", "managed", "pair", "pair2", "left", "right", "renewed");
 
 	private final String prefix = Broker.newTopic("actions", 1);
 
@@ -305,6 +306,32 @@ class DeadLetterActionsTests {
 		assertThat(deleted.moved()).isEqualTo(2);
 		assertThat(Broker.records(topic)).isEmpty();
 		assertThat(records("purging", "purge", "moved")).isEqualTo("3.0");
+	}
+
+	@Test
+	void planIsNotCarriedOutOnATopicThatWasCreatedAnewSince() {
+		String topic = topic("renewed") + "-dlq";
+		letter("renewed", "order-1", "com.acme.Declined");
+		letter("renewed", "order-2", "com.acme.Declined");
+		String purge = post("renewed", "action", "purge").at("/planId");
+		String merge = post("renewed", "action", "merge").at("/planId");
+		Broker.deleteTopic(topic);
+		Broker.createTopic(topic, 1, Map.of());
+		letter("renewed", "order-3", "com.acme.Declined");
+
+		JobView purged = await(
+				post("renewed", "action", "purge", "planId", purge, "dryRun", false, "confirm", "delete " + topic)
+					.at("/job/id"));
+		JobView merged = await(
+				post("renewed", "action", "merge", "planId", merge, "dryRun", false, "confirm", topic).at("/job/id"));
+
+		for (JobView job : List.of(purged, merged)) {
+			assertThat(job.status()).isEqualTo(JobStatus.FAILED);
+			assertThat(job.lastError()).contains("'" + topic + "' was deleted");
+			assertThat(job.moved()).isZero();
+		}
+		assertThat(Broker.records(topic)).hasSize(1);
+		assertThat(handlers().of("renewed")).isEmpty();
 	}
 
 	@Test
@@ -622,6 +649,11 @@ class DeadLetterActionsTests {
 		@QueueListener(id = "managed", topics = "${prefix}-managed", groupId = "${prefix}-managed")
 		void managed(String value, QueueContext context) {
 			handle("managed", value, context);
+		}
+
+		@QueueListener(id = "renewed", topics = "${prefix}-renewed", groupId = "${prefix}-renewed")
+		void renewed(String value, QueueContext context) {
+			handle("renewed", value, context);
 		}
 
 		@QueueListener(id = "left", topics = "${prefix}-left", groupId = "${prefix}-left")

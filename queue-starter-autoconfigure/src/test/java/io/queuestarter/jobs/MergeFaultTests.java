@@ -64,7 +64,8 @@ class MergeFaultTests {
 		try (QueueApp app = app(topic).start()) {
 			merge(app, LetterFilter.parse(Map.of("offsets", "0@3-5")));
 			JobRequest request = new JobRequest(JobAction.PURGE, LetterFilter.NONE, JobTarget.HANDLER, 0,
-					Long.MAX_VALUE, null, Map.of(new TopicPartition(topic + "-dlq", 0), 3L), "ana", "INC-7");
+					Long.MAX_VALUE, null, new PlanEnds(Map.of(new TopicPartition(topic + "-dlq", 0), 3L), Map.of()),
+					"ana", "INC-7");
 			await(app, app.bean(DeadLetterJobs.class).start(app.queue("fault"), request).id());
 
 			assertThat(unresolved(topic, 1)).isZero();
