@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.retrytopic.RetryTopicHeaders;
 import org.springframework.kafka.support.KafkaHeaders;
 
+import io.queuestarter.QueueRejectException;
 import io.queuestarter.deadletter.DeadLetterHeaders;
 
 /**
@@ -71,6 +72,17 @@ public record DeadLetter(ConsumerRecord<byte[], byte[]> record, @Nullable String
 		}
 		Long springs = headers.anyBytes(RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS);
 		return (springs != null && springs <= Integer.MAX_VALUE) ? springs.intValue() : 0;
+	}
+
+	/**
+	 * What it is counted as: the exception, or its cause where the exception only passes
+	 * on what the handler says of its record.
+	 * @return the class, or {@code unknown}
+	 */
+	public String kind() {
+		boolean passesOn = QueueRejectException.class.getName().equals(this.exception);
+		String type = (passesOn && this.cause != null) ? this.cause : this.exception;
+		return (type != null) ? type : "unknown";
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,20 +14,25 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for dead letters, and changes nothing: it commits nothing and is in no group.
- * Each call reads with a consumer of its own and takes no longer than the timeout of the
- * settings. <em>Thread-safe.</em>
+ * Each call reads with a consumer of its own, of which one is kept for the next call, and
+ * takes no longer than the timeout of the settings. <em>Thread-safe.</em>
  */
-public final class DeadLetterBrowser {
+public final class DeadLetterBrowser implements AutoCloseable {
 
 	/** Behind the newest dead letter there may be what is none. */
 	private static final int TAIL = 10;
@@ -38,6 +44,11 @@ public final class DeadLetterBrowser {
 	private final SearchSettings settings;
 
 	private final LongSupplier nanoTime;
+
+	/** Nobody reads with it. */
+	private final AtomicReference<@Nullable LetterScanner> idle = new AtomicReference<>();
+
+	private volatile boolean closed;
 
 	/**
 	 * Creates a browser.
@@ -76,7 +87,7 @@ public final class DeadLetterBrowser {
 		Map<TopicPartition, Long> cursor = (search.cursor() != null)
 				? LetterCursor.read(search.cursor(), source.topics()) : Map.of();
 		Deadline deadline = new Deadline(this.settings.timeout(), this.nanoTime);
-		try (LetterScanner scanner = this.scanners.get()) {
+		return read((scanner) -> {
 			Map<TopicPartition, LetterLog> logs = logs(scanner, source, deadline);
 			logs.keySet().removeIf((partition) -> !search.filter().admits(partition));
 			ScanPlan plan = new ScanPlan(logs, search, cursor);
@@ -96,7 +107,7 @@ public final class DeadLetterBrowser {
 			boolean complete = scan.stoppedBy() == StoppedBy.END;
 			return new LetterPage<>(found, scan.scanned(), complete, complete ? null : LetterCursor.write(scan.next()),
 					scan.stoppedBy());
-		}
+		});
 	}
 
 	private static boolean isResolved(Map<TopicPartition, LetterLog> logs, DeadLetter letter) {
@@ -116,7 +127,7 @@ public final class DeadLetterBrowser {
 	 */
 	public <T> Optional<T> find(LetterSource source, TopicPartition partition, long offset, LetterView<T> view) {
 		Deadline deadline = new Deadline(this.settings.timeout(), this.nanoTime);
-		try (LetterScanner scanner = this.scanners.get()) {
+		return read((scanner) -> {
 			Map<TopicPartition, LetterLog> logs = logs(scanner,
 					new LetterSource(Set.of(partition.topic()), source.group()), deadline);
 			LetterLog log = logs.get(partition);
@@ -133,7 +144,7 @@ public final class DeadLetterBrowser {
 				throw new BrowseException(partition + "@" + offset + " could not be read in time", null);
 			}
 			return Optional.ofNullable(found.get());
-		}
+		});
 	}
 
 	/**
@@ -144,9 +155,7 @@ public final class DeadLetterBrowser {
 	 */
 	public List<SourceOverview> overview(List<LetterSource> sources) {
 		Deadline deadline = new Deadline(this.settings.timeout(), this.nanoTime);
-		try (LetterScanner scanner = this.scanners.get()) {
-			return sources.stream().map((source) -> overview(scanner, source, deadline)).toList();
-		}
+		return read((scanner) -> sources.stream().map((source) -> overview(scanner, source, deadline)).toList());
 	}
 
 	private SourceOverview overview(LetterScanner scanner, LetterSource source, Deadline deadline) {
@@ -176,7 +185,7 @@ public final class DeadLetterBrowser {
 	 */
 	public LetterDepth depth(LetterSource source) {
 		Deadline deadline = new Deadline(this.settings.timeout(), this.nanoTime);
-		try (LetterScanner scanner = this.scanners.get()) {
+		return read((scanner) -> {
 			Map<TopicPartition, LetterLog> logs = logs(scanner, source, deadline);
 			long count = 0;
 			Instant oldest = null;
@@ -188,6 +197,41 @@ public final class DeadLetterBrowser {
 				oldest = (oldest == null || (first != null && first.isBefore(oldest))) ? first : oldest;
 			}
 			return new LetterDepth(count, oldest);
+		});
+	}
+
+	/**
+	 * Kafka's client logs dozens of lines for each consumer that is made. One with which
+	 * something went wrong is not used again.
+	 */
+	private <T> T read(Function<LetterScanner, T> question) {
+		LetterScanner scanner = this.idle.getAndSet(null);
+		if (scanner == null) {
+			scanner = this.scanners.get();
+		}
+		try {
+			T answer = question.apply(scanner);
+			if (this.idle.compareAndSet(null, scanner)) {
+				scanner = null;
+			}
+			return answer;
+		}
+		finally {
+			if (scanner != null) {
+				scanner.close();
+			}
+			if (this.closed) {
+				close();
+			}
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		LetterScanner last = this.idle.getAndSet(null);
+		if (last != null) {
+			last.close();
 		}
 	}
 
@@ -196,12 +240,12 @@ public final class DeadLetterBrowser {
 	}
 
 	private Map<TopicPartition, LetterLog> logs(LetterScanner scanner, LetterSource source, Deadline deadline) {
-		Map<TopicPartition, LogSpan> spans = scanner.spans(source.topics(), deadline.remaining());
+		Map<TopicPartition, LogSpan> spans = scanner.spans(partitions(source.topics(), deadline), deadline.remaining());
 		// After the ends, so that no record counts as unresolved that was merged since.
 		Map<TopicPartition, OffsetAndMetadata> commits = spans.isEmpty() ? Map.of()
 				: commits(Resolved.group(source.group()), deadline.remaining());
 		Map<TopicPartition, LogSpan> now = isAnyBeyond(commits, spans)
-				? scanner.spans(source.topics(), deadline.remaining()) : spans;
+				? scanner.spans(spans.keySet(), deadline.remaining()) : spans;
 		Map<TopicPartition, LetterLog> logs = new HashMap<>();
 		spans.forEach((partition, span) -> logs.put(partition,
 				new LetterLog(span, Resolved.of(commits.get(partition), now.getOrDefault(partition, span).end()))));
@@ -217,18 +261,38 @@ public final class DeadLetterBrowser {
 		});
 	}
 
+	/** Those of topics that exist; a reader may remember what was there before. */
+	private Set<TopicPartition> partitions(Set<String> topics, Deadline deadline) {
+		Set<TopicPartition> partitions = new HashSet<>();
+		this.admin.get().describeTopics(topics).topicNameValues().forEach((topic, answer) -> {
+			TopicDescription description = get("for topic '" + topic + "'", answer, deadline.remaining());
+			if (description != null) {
+				description.partitions()
+					.forEach((partition) -> partitions.add(new TopicPartition(topic, partition.partition())));
+			}
+		});
+		return partitions;
+	}
+
 	private Map<TopicPartition, OffsetAndMetadata> commits(String group, Duration timeout) {
+		Map<TopicPartition, OffsetAndMetadata> commits = get("what group '" + group + "' resolved",
+				this.admin.get().listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata(), timeout);
+		return (commits != null) ? commits : Map.of();
+	}
+
+	/** The answer, or null if there is no such topic. */
+	private static <T> @Nullable T get(String question, KafkaFuture<T> answer, Duration timeout) {
 		try {
-			return this.admin.get()
-				.listConsumerGroupOffsets(group)
-				.partitionsToOffsetAndMetadata()
-				.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
-			throw new BrowseException("The broker was asked what group '" + group + "' resolved: " + ex.getCause(), ex);
+			if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
+				return null;
+			}
+			throw new BrowseException("The broker was asked " + question + ": " + ex.getCause(), ex);
 		}
 		catch (TimeoutException | KafkaException ex) {
-			throw new BrowseException("The broker was asked what group '" + group + "' resolved: " + ex, ex);
+			throw new BrowseException("The broker was asked " + question + ": " + ex, ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

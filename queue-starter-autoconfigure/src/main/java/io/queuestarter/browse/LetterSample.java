@@ -63,7 +63,7 @@ final class LetterSample {
 	Verdict add(DeadLetter letter) {
 		if (!isResolved(letter)) {
 			this.size++;
-			this.byException.merge((letter.exception() != null) ? letter.exception() : NOT_KNOWN, 1L, Long::sum);
+			this.byException.merge(letter.kind(), 1L, Long::sum);
 			this.byReason.merge((letter.reason() != null) ? letter.reason() : NOT_KNOWN, 1L, Long::sum);
 		}
 		return (this.size < MOST) ? Verdict.NEXT : Verdict.STOP;

@@ -20,7 +20,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -87,29 +86,23 @@ public final class LetterScanner implements AutoCloseable {
 	}
 
 	/**
-	 * Looks where the logs of topics begin and end.
-	 * @param topics the topics; one that does not exist has no partition
+	 * Looks where logs begin and end.
+	 * @param partitions the partitions
 	 * @param timeout longest time that it takes
 	 * @return begin and end by partition
 	 * @throws BrowseException if the broker did not answer in time, or refused
 	 */
-	public Map<TopicPartition, LogSpan> spans(Collection<String> topics, Duration timeout) {
+	public Map<TopicPartition, LogSpan> spans(Collection<TopicPartition> partitions, Duration timeout) {
+		if (partitions.isEmpty()) {
+			return Map.of();
+		}
 		Deadline deadline = new Deadline(timeout, this.nanoTime);
-		return ask("where the logs of " + topics + " begin and end", () -> {
+		return ask("where " + partitions + " begin and end", () -> {
+			Map<TopicPartition, Long> ends = this.consumer.endOffsets(partitions, deadline.remaining());
+			Map<TopicPartition, Long> starts = this.consumer.beginningOffsets(partitions, deadline.remaining());
 			Map<TopicPartition, LogSpan> spans = new HashMap<>();
-			Set<TopicPartition> partitions = new HashSet<>();
-			for (String topic : topics) {
-				List<PartitionInfo> infos = this.consumer.partitionsFor(topic, deadline.remaining());
-				if (infos != null) {
-					infos.forEach((info) -> partitions.add(new TopicPartition(topic, info.partition())));
-				}
-			}
-			if (!partitions.isEmpty()) {
-				Map<TopicPartition, Long> ends = this.consumer.endOffsets(partitions, deadline.remaining());
-				Map<TopicPartition, Long> starts = this.consumer.beginningOffsets(partitions, deadline.remaining());
-				partitions.forEach((partition) -> spans.put(partition,
-						new LogSpan(starts.getOrDefault(partition, 0L), ends.getOrDefault(partition, 0L))));
-			}
+			partitions.forEach((partition) -> spans.put(partition,
+					new LogSpan(starts.getOrDefault(partition, 0L), ends.getOrDefault(partition, 0L))));
 			return spans;
 		});
 	}

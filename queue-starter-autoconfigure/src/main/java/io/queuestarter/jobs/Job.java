@@ -162,6 +162,11 @@ final class Job {
 		this.totals.add(this.queue, this.request.action(), result, letters);
 	}
 
+	/** Whether it has found any dead letter that it was asked for. */
+	synchronized boolean hasFound() {
+		return this.moved > 0 || this.failed > 0 || !this.skipped.isEmpty();
+	}
+
 	synchronized void end(JobStatus end, Instant now, @Nullable String error) {
 		this.status = end;
 		this.ended = now;

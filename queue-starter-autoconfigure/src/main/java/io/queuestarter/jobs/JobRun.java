@@ -89,6 +89,11 @@ final class JobRun implements Runnable {
 			else {
 				move(ownership, consumer, begins, resolved);
 			}
+			if (this.job.request().action() == JobAction.REPLAY && !this.job.isCancelled() && !this.job.hasFound()) {
+				throw new JobFailedException(
+						"There is no such dead letter to be replayed, or it is resolved already; nothing was done",
+						null);
+			}
 		}
 	}
 

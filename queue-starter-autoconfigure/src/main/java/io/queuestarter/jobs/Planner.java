@@ -127,7 +127,7 @@ public final class Planner {
 			}
 			else if (this.moves < this.request.max()) {
 				this.moves++;
-				this.perException.merge((letter.exception() != null) ? letter.exception() : "unknown", 1L, Long::sum);
+				this.perException.merge(letter.kind(), 1L, Long::sum);
 				this.perTarget.merge(target(letter), 1L, Long::sum);
 			}
 			return reason == null;

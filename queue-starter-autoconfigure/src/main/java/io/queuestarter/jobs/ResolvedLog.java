@@ -14,6 +14,7 @@ import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.QueueException;
 import io.queuestarter.browse.Resolved;
 import io.queuestarter.ledger.AckedSetCodec;
 
@@ -99,7 +100,10 @@ final class ResolvedLog {
 		if (changes.isEmpty()) {
 			return;
 		}
-		checkIfDue();
+		if (!mayCommit()) {
+			changes.keySet().forEach((partition) -> of(partition).touch());
+			return;
+		}
 		int saves = this.unsaved;
 		this.inFlight = true;
 		this.consumer.commitAsync(changes, (offsets, error) -> {
@@ -133,11 +137,25 @@ final class ResolvedLog {
 	}
 
 	/** A check takes about as long as a commit. */
-	private void checkIfDue() {
-		long now = System.nanoTime();
-		if (now - this.nextCheck >= 0) {
+	private boolean mayCommit() {
+		return System.nanoTime() - this.nextCheck < 0 || isChecked();
+	}
+
+	/** Answers false if the broker does not say: nothing is committed then. */
+	private boolean isChecked() {
+		try {
 			this.check.run();
-			this.nextCheck = now + CHECK_INTERVAL.toNanos();
+			this.nextCheck = System.nanoTime() + CHECK_INTERVAL.toNanos();
+			return true;
+		}
+		catch (JobFailedException ex) {
+			throw ex;
+		}
+		catch (QueueException ex) {
+			if (hasFailedForLong()) {
+				throw ex;
+			}
+			return false;
 		}
 	}
 
@@ -152,14 +170,12 @@ final class ResolvedLog {
 	 */
 	void save() {
 		long limit = System.nanoTime() + SAVE_LIMIT.toNanos();
-		this.check.run();
-		while (!saveAll()) {
+		while (!isChecked() || !saveAll()) {
 			if (System.nanoTime() - limit > 0) {
 				throw new JobFailedException("What is resolved could not be committed within " + SAVE_LIMIT, null);
 			}
 			this.consumer.pause(this.consumer.assignment());
 			this.consumer.poll(POLL);
-			this.check.run();
 		}
 	}
 

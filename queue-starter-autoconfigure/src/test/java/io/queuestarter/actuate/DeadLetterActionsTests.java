@@ -394,6 +394,15 @@ class DeadLetterActionsTests {
 	}
 
 	@Test
+	void replayOfWhatIsNotThereFails() {
+		JobView job = await(post("replaying", "action", "replay", "offsets", "0@4711", "value", "x", "dryRun", false)
+			.at("/job/id"));
+
+		assertThat(job.status()).isEqualTo(JobStatus.FAILED);
+		assertThat(job.lastError()).startsWith("There is no such dead letter");
+	}
+
+	@Test
 	void recordOfOneOfSeveralTopicsIsReplayedOnlyIfTheTopicIsNamed() {
 		letter("pair", "bad", "com.acme.Declined");
 		letter("pair2", "bad", "com.acme.Declined");

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.RecordsToDelete;
@@ -28,6 +29,7 @@ import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.testkit.Broker;
+import io.queuestarter.testkit.QueueApp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -210,6 +212,32 @@ class DeadLetterBrowserTests {
 	}
 
 	@Test
+	void readerIsKeptForTheNextSearchAndSeesWhatIsNewOnTopics() {
+		String topic = Broker.newTopic("browse-kept", 1);
+		AtomicInteger opened = new AtomicInteger();
+		try (DeadLetterBrowser counted = new DeadLetterBrowser(() -> {
+			opened.incrementAndGet();
+			return LetterScanner.open(Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, Broker.bootstrap()),
+					System::nanoTime);
+		}, Broker::admin, SETTINGS, System::nanoTime)) {
+			Broker.send(new ProducerRecord<>(topic, 0, 5000L, null, Broker.bytes("first")));
+			assertThat(counted.depth(source(topic)).count()).isOne();
+			Broker.growTopic(topic, 2);
+			Broker.send(new ProducerRecord<>(topic, 1, 5000L, null, Broker.bytes("second")));
+			QueueApp.eventually().until(() -> counted.depth(source(topic)).count() == 2);
+			Broker.deleteTopic(topic);
+			Broker.createTopic(topic, 1, Map.of());
+			Broker.send(new ProducerRecord<>(topic, 0, 5000L, null, Broker.bytes("third")));
+			QueueApp.eventually().until(() -> counted.depth(source(topic)).count() == 1);
+			assertThat(counted
+				.search(source(topic), new LetterSearch(LetterFilter.NONE, false, 10, null),
+						(letter, resolved) -> new String(letter.record().value()))
+				.records()).containsExactly("third");
+		}
+		assertThat(opened).hasValue(1);
+	}
+
+	@Test
 	void oldestIsFoundBehindTheSampleToo() {
 		String topic = Broker.newTopic("browse-oldest", 2, Map.of("retention.ms", "-1"));
 		for (int i = 0; i < 600; i++) {
@@ -243,11 +271,12 @@ class DeadLetterBrowserTests {
 	void brokerThatDoesNotAnswerIsWaitedForUntilTheTimeout() {
 		DeadLetterBrowser alone = browser(new SearchSettings(10, Duration.ofMillis(300), 20),
 				Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, "localhost:1"));
+		String topic = Broker.newTopic("browse-alone", 1);
 		long start = System.nanoTime();
 
-		assertThatExceptionOfType(BrowseException.class).isThrownBy(() -> alone.depth(source("browse-alone-dlq")));
+		assertThatExceptionOfType(BrowseException.class).isThrownBy(() -> alone.depth(source(topic)));
 
-		assertThat(alone.overview(List.of(source("browse-alone-dlq"))).get(0).problem()).isNotBlank();
+		assertThat(alone.overview(List.of(source(topic))).get(0).problem()).isNotBlank();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
 	}
 

@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.kafka.support.KafkaHeaders;
 
+import io.queuestarter.QueueException;
 import io.queuestarter.QueueListener;
 import io.queuestarter.browse.LetterFilter;
 import io.queuestarter.browse.Resolved;
@@ -48,6 +49,7 @@ import io.queuestarter.testkit.QueueApp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Jobs that something gets in the way of. The handler of a queue fails for values that
@@ -308,6 +310,30 @@ class MergeFaultTests {
 		consumer.errors.add(new RebalanceInProgressException());
 		log.save();
 		assertThat(Resolved.of(consumer.offsets.get(partition), 2)).isEqualTo(new Resolved(2, OffsetRanges.EMPTY));
+	}
+
+	@Test
+	void nothingIsCommittedWhileTheBrokerDoesNotSayWhetherItMay() {
+		TopicPartition partition = new TopicPartition("orders-dlq", 0);
+		FailingCommits consumer = new FailingCommits();
+		consumer.updateEndOffsets(Map.of(partition, 2L));
+		Queue<RuntimeException> answers = new ConcurrentLinkedQueue<>();
+		ResolvedLog log = new ResolvedLog(consumer, Map.of(partition, 0L), () -> {
+			RuntimeException error = answers.poll();
+			if (error != null) {
+				throw error;
+			}
+		});
+		log.resolved(partition, 0);
+		answers.add(new QueueException("no answer", null));
+
+		log.commit();
+		assertThat(consumer.offsets).isEmpty();
+		log.commit();
+		assertThat(consumer.offsets).hasSize(1);
+
+		answers.add(new JobFailedException("belongs to another", null));
+		assertThatThrownBy(log::save).isInstanceOf(JobFailedException.class);
 	}
 
 	@Test
