@@ -1,0 +1,42 @@
+package io.queuestarter.benchmarks.compare;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.confluent.parallelconsumer.ParallelConsumerOptions.ProcessingOrder;
+
+/**
+ * The arms by name.
+ */
+final class Arms {
+
+	static final String RAW = "raw";
+
+	static final String LISTENER = "listener";
+
+	static final String PARALLEL = "parallel";
+
+	static final String PARALLEL_KEY = "parallel-key";
+
+	static final String SHARE = "share";
+
+	static final String QUEUE = "queue";
+
+	static final String ENGINE = "engine";
+
+	private Arms() {
+	}
+
+	static Map<String, Arm> all(Cluster cluster) {
+		Map<String, Arm> arms = new LinkedHashMap<>();
+		arms.put(RAW, new RawLoop());
+		arms.put(LISTENER, new ListenerArm());
+		arms.put(PARALLEL, new ParallelArm(ProcessingOrder.UNORDERED));
+		arms.put(PARALLEL_KEY, new ParallelArm(ProcessingOrder.KEY));
+		arms.put(SHARE, new ShareArm(cluster));
+		arms.put(QUEUE, new QueueArm());
+		arms.put(ENGINE, new EngineArm());
+		return arms;
+	}
+
+}

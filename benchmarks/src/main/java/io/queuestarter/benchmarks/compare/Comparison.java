@@ -1,0 +1,113 @@
+package io.queuestarter.benchmarks.compare;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares the queue with other ways to consume a topic. All arms run in this process, in
+ * turn and in another order each round, against one broker in a process of its own. The
+ * medians of the rounds after the warm-up count.
+ */
+public final class Comparison {
+
+	private static final List<String> SHORT = List.of("A", "A-source", "B", "D", "F", "G");
+
+	private final Options options;
+
+	private final Cluster cluster;
+
+	private final Map<String, Arm> arms;
+
+	private int topics;
+
+	private Comparison(Options options, Cluster cluster) {
+		this.options = options;
+		this.cluster = cluster;
+		this.arms = Arms.all(cluster);
+	}
+
+	/**
+	 * Runs scenarios and prints a table of each.
+	 * @param args names of scenarios, none for all; {@code arms=}, names separated by
+	 * commas; {@code warmups=} and {@code rounds=}; {@code factor=} for more or fewer
+	 * records; {@code out=} for the folder of the report. {@code short} runs a few
+	 * scenarios with few records, once. Exits with 1 if an arm lost a record or did not
+	 * come to the end
+	 */
+	public static void main(String[] args) {
+		System.setProperty("logging.config", "classpath:logback.xml");
+		System.setProperty("java.awt.headless", "true");
+		Options options = new Options(args);
+		boolean complete;
+		try (BrokerProcess broker = BrokerProcess.start(); Cluster cluster = new Cluster(broker.address())) {
+			complete = new Comparison(options, cluster).run();
+		}
+		System.exit(complete ? 0 : 1);
+	}
+
+	private boolean run() {
+		Machine machine = Machine.here();
+		Report report = new Report(Path.of(this.options.get("out", "comparison")), machine);
+		System.out.println(machine);
+		List<Result> results = new ArrayList<>();
+		boolean complete = true;
+		for (Scenario scenario : scenarios()) {
+			Result result = run(scenario);
+			System.out.println(Table.of(result));
+			results.add(result);
+			complete &= result.rounds().keySet().stream().allMatch(result::isComplete);
+			report.write(results);
+		}
+		return complete;
+	}
+
+	private List<Scenario> scenarios() {
+		boolean brief = this.options.has("short");
+		double factor = this.options.get("factor", brief ? 0.05 : 1.0);
+		return Scenarios.all()
+			.stream()
+			.filter((scenario) -> brief ? SHORT.contains(scenario.name()) : this.options.names(scenario.name()))
+			.map((scenario) -> scenario.times(factor))
+			.toList();
+	}
+
+	private Result run(Scenario scenario) {
+		int warmups = this.options.get("warmups", this.options.has("short") ? 0 : 1);
+		int rounds = this.options.get("rounds", this.options.has("short") ? 1 : 3);
+		Set<String> chosen = Set.of(this.options.get("arms", String.join(",", this.arms.keySet())).split(","));
+		List<String> turn = new ArrayList<>(scenario.arms());
+		turn.retainAll(chosen);
+		Result result = new Result(scenario, turn);
+		@Nullable String topic = null;
+		for (int round = 0; round < warmups + rounds; round++) {
+			for (String arm : turn) {
+				// What is paced goes into the same topic as the backlog.
+				if (topic == null || scenario.load().rate() > 0) {
+					topic = scenario.name() + "-" + this.topics++;
+					this.cluster.create(topic, scenario.load());
+				}
+				Measurement measurement = new Trial(scenario, Objects.requireNonNull(this.arms.get(arm)), this.cluster,
+						topic, topic + "-" + arm + "-" + round)
+					.run();
+				if (round >= warmups) {
+					result.add(arm, measurement);
+				}
+				System.err.printf("%s %s %s: %s%n", scenario.name(), (round < warmups) ? "warm-up" : "round", arm,
+						measurement);
+				if (scenario.load().rate() > 0) {
+					this.cluster.delete(topic);
+				}
+			}
+			Collections.rotate(turn, 1);
+		}
+		return result;
+	}
+
+}

@@ -1,0 +1,49 @@
+package io.queuestarter.benchmarks.compare;
+
+/**
+ * What handlers do with their records.
+ *
+ * @param millis time that an ordinary one waits
+ * @param waits how often it does
+ * @param slowEvery one in how many is slow, 0 for none
+ * @param slowMillis time that a slow one waits
+ * @param failEvery one in how many fails in each attempt, 0 for none
+ */
+record Handlers(int millis, int waits, int slowEvery, int slowMillis, int failEvery) {
+
+	/** Attempts after which a record that always fails is given up. */
+	static final int ATTEMPTS = 3;
+
+	static Handlers waiting(int millis) {
+		return new Handlers(millis, 1, 0, 0, 0);
+	}
+
+	Handlers times(int times) {
+		return new Handlers(this.millis, times, this.slowEvery, this.slowMillis, this.failEvery);
+	}
+
+	Handlers slow(int every, int slowFor) {
+		return new Handlers(this.millis, this.waits, every, slowFor, this.failEvery);
+	}
+
+	Handlers failing(int every) {
+		return new Handlers(this.millis, this.waits, this.slowEvery, this.slowMillis, every);
+	}
+
+	boolean fails(int number) {
+		return this.failEvery > 0 && number % this.failEvery == this.failEvery / 2;
+	}
+
+	int millisOf(int number) {
+		return (this.slowEvery > 0 && number % this.slowEvery == this.slowEvery / 2) ? this.slowMillis : this.millis;
+	}
+
+	double meanSeconds() {
+		double mean = this.millis / 1e3;
+		if (this.slowEvery > 0) {
+			mean += (this.slowMillis - this.millis) / 1e3 / this.slowEvery;
+		}
+		return mean * this.waits;
+	}
+
+}

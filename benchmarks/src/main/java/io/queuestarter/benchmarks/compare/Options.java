@@ -1,0 +1,50 @@
+package io.queuestarter.benchmarks.compare;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Arguments: names of scenarios, and {@code name=value}.
+ */
+final class Options {
+
+	private final List<String> names = new ArrayList<>();
+
+	private final Map<String, String> values = new HashMap<>();
+
+	Options(String... args) {
+		for (String arg : args) {
+			int equals = arg.indexOf('=');
+			if (equals > 0) {
+				this.values.put(arg.substring(0, equals), arg.substring(equals + 1));
+			}
+			else {
+				this.names.add(arg);
+			}
+		}
+	}
+
+	boolean has(String name) {
+		return this.names.contains(name);
+	}
+
+	/** Whether something is named, or nothing at all. */
+	boolean names(String name) {
+		return this.names.isEmpty() || has(name);
+	}
+
+	String get(String name, String orElse) {
+		return this.values.getOrDefault(name, orElse);
+	}
+
+	int get(String name, int orElse) {
+		return this.values.containsKey(name) ? Integer.parseInt(this.values.get(name)) : orElse;
+	}
+
+	double get(String name, double orElse) {
+		return this.values.containsKey(name) ? Double.parseDouble(this.values.get(name)) : orElse;
+	}
+
+}

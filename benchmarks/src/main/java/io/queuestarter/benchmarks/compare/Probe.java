@@ -1,0 +1,126 @@
+package io.queuestarter.benchmarks.compare;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The handler of all arms, and what it has seen. <em>Thread-safe.</em>
+ * <p>
+ * A value begins with the number of its record and the time at which it was to be sent,
+ * on the scale of {@link System#nanoTime()}, or zero if nobody waits for it.
+ */
+final class Probe {
+
+	private final Handlers handlers;
+
+	private final int backlog;
+
+	/** Attempts that ended, by number of the record. */
+	private final AtomicIntegerArray attempts;
+
+	/** From the intended send time to the first start, by number of the paced record. */
+	private final AtomicLongArray delays;
+
+	private final LongAdder sound = new LongAdder();
+
+	private final LongAdder ended = new LongAdder();
+
+	private final LongAdder pacedEnded = new LongAdder();
+
+	private final LongAdder duplicates = new LongAdder();
+
+	Probe(Scenario scenario) {
+		this.handlers = scenario.handlers();
+		this.backlog = scenario.load().backlog();
+		this.attempts = new AtomicIntegerArray(scenario.load().records());
+		this.delays = new AtomicLongArray(scenario.load().paced());
+	}
+
+	static byte[] value(int number, long intendedNanos, int size) {
+		byte[] value = new byte[Math.max(size, Integer.BYTES + Long.BYTES)];
+		ByteBuffer.wrap(value).putInt(number).putLong(intendedNanos);
+		return value;
+	}
+
+	/**
+	 * Handles a record.
+	 * @param value its value
+	 * @throws HandlerFailure if the record is one of those that always fail
+	 */
+	void handle(byte[] value) throws InterruptedException {
+		ByteBuffer buffer = ByteBuffer.wrap(value);
+		int number = buffer.getInt();
+		if (number >= this.backlog) {
+			this.delays.compareAndSet(number - this.backlog, 0, Math.max(1, System.nanoTime() - buffer.getLong()));
+		}
+		int millis = this.handlers.millisOf(number);
+		for (int i = 0; millis > 0 && i < this.handlers.waits(); i++) {
+			Thread.sleep(millis);
+		}
+		int before = this.attempts.getAndIncrement(number);
+		if (this.handlers.fails(number)) {
+			if (before + 1 == Handlers.ATTEMPTS) {
+				this.ended.increment();
+			}
+			throw new HandlerFailure(before + 1 >= Handlers.ATTEMPTS);
+		}
+		if (before > 0) {
+			this.duplicates.increment();
+			return;
+		}
+		this.sound.increment();
+		this.ended.increment();
+		if (number >= this.backlog) {
+			this.pacedEnded.increment();
+		}
+	}
+
+	/** Records handled without a failure. */
+	long sound() {
+		return this.sound.sum();
+	}
+
+	/** Records handled or given up. */
+	long ended() {
+		return this.ended.sum();
+	}
+
+	long pacedEnded() {
+		return this.pacedEnded.sum();
+	}
+
+	long duplicates() {
+		return this.duplicates.sum();
+	}
+
+	/** Delays of the paced records, shortest first. */
+	long[] delays() {
+		long[] sorted = new long[this.delays.length()];
+		Arrays.setAll(sorted, this.delays::get);
+		Arrays.sort(sorted);
+		return sorted;
+	}
+
+	/** A handler's failure, as cheap as one can be. */
+	static final class HandlerFailure extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		private final boolean last;
+
+		HandlerFailure(boolean last) {
+			super("fails in each attempt", null, false, false);
+			this.last = last;
+		}
+
+		/** Whether an arm that does not know when to give up should. */
+		boolean isLast() {
+			return this.last;
+		}
+
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.queuestarter.benchmarks.compare;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What the arms did in a scenario: their measurements, one a round.
+ *
+ * @param scenario the scenario
+ * @param rounds measurements by arm
+ */
+record Result(Scenario scenario, Map<String, List<Measurement>> rounds) {
+
+	Result(Scenario scenario, Collection<String> arms) {
+		this(scenario, new LinkedHashMap<>());
+		arms.forEach((arm) -> this.rounds.put(arm, new ArrayList<>()));
+	}
+
+	void add(String arm, Measurement measurement) {
+		this.rounds.computeIfAbsent(arm, (name) -> new ArrayList<>()).add(measurement);
+	}
+
+	/** Median of the rounds; of an even number the lower one. */
+	double median(String arm, ToDoubleFunction<Measurement> figure) {
+		double[] sorted = this.rounds.getOrDefault(arm, List.of()).stream().mapToDouble(figure).sorted().toArray();
+		return (sorted.length > 0) ? sorted[(sorted.length - 1) / 2] : Double.NaN;
+	}
+
+	/** The arm's rate as a part of another arm's. */
+	double ratio(String arm, String other) {
+		return median(arm, Measurement::rate) / median(other, Measurement::rate);
+	}
+
+	long lost(String arm) {
+		return this.rounds.getOrDefault(arm, List.of()).stream().mapToLong(Measurement::lost).sum();
+	}
+
+	long duplicates(String arm) {
+		return this.rounds.getOrDefault(arm, List.of()).stream().mapToLong(Measurement::duplicates).sum();
+	}
+
+	boolean isComplete(String arm) {
+		List<Measurement> measurements = this.rounds.getOrDefault(arm, List.of());
+		return !measurements.isEmpty() && measurements.stream().allMatch(Measurement::isComplete);
+	}
+
+}
