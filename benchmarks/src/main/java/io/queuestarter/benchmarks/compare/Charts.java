@@ -2,18 +2,24 @@ package io.queuestarter.benchmarks.compare;
 
 import java.awt.Color;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
 
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.VectorGraphicsEncoder;
 import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.internal.chartpart.Chart;
 
 /**
  * Charts of what was measured.
  */
 final class Charts {
+
+	private static final Pattern DECIMALS = Pattern.compile("-?\\d+\\.\\d{2,}");
 
 	private Charts() {
 	}
@@ -37,7 +43,15 @@ final class Charts {
 					.map((arm) -> result.median(arm,
 							(result.scenario().load().rate() > 0) ? Measurement::p99Millis : Measurement::rate))
 					.toList());
+		write(chart, file);
+	}
+
+	/** Text is drawn as shapes; with one decimal they take half the space. */
+	private static void write(Chart<?, ?> chart, Path file) throws IOException {
 		VectorGraphicsEncoder.saveVectorGraphic(chart, file.toString(), VectorGraphicsFormat.SVG);
+		String rounded = DECIMALS.matcher(Files.readString(file))
+			.replaceAll((number) -> String.format(Locale.ROOT, "%.1f", Double.parseDouble(number.group())));
+		Files.writeString(file, rounded);
 	}
 
 }

@@ -75,6 +75,7 @@ public final class Comparison {
 			.stream()
 			.filter((scenario) -> brief ? SHORT.contains(scenario.name()) : this.options.names(scenario.name()))
 			.map((scenario) -> scenario.times(factor))
+			.map((scenario) -> brief ? scenario.withoutIdle() : scenario)
 			.toList();
 	}
 

@@ -24,6 +24,11 @@ record Scenario(String name, String title, Load load, Handlers handlers, int inF
 		return (this.load.rate() > 0 && !this.load.hot()) ? this.load.rate() : possible;
 	}
 
+	Scenario withoutIdle() {
+		return new Scenario(this.name, this.title, this.load, this.handlers, this.inFlight, this.window, false,
+				this.arms);
+	}
+
 	Scenario times(double factor) {
 		return new Scenario(this.name, this.title, this.load.times(factor), this.handlers, this.inFlight, this.window,
 				this.idle, this.arms);
