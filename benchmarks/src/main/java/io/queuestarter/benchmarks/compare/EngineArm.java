@@ -11,7 +11,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -22,28 +21,11 @@ import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.commit.CommitLog;
 import io.queuestarter.delivery.Attempt;
-import io.queuestarter.delivery.AttemptTimeout;
-import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
-import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
-import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.intake.Intake;
-import io.queuestarter.intake.IntakeCounts;
-import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.outage.Circuit;
-import io.queuestarter.outage.Circuits;
-import io.queuestarter.outage.OutageSettings;
-import io.queuestarter.retry.Backoff;
-import io.queuestarter.retry.Retries;
-import io.queuestarter.retry.RetryTopics;
-import io.queuestarter.settle.ExceptionPolicy;
-import io.queuestarter.settle.Outcomes;
-import io.queuestarter.settle.Overstays;
-import io.queuestarter.settle.RetryRule;
-import io.queuestarter.settle.Routes;
-import io.queuestarter.settle.Settler;
 
 /**
  * The queue's stages without Spring: a loop that polls and commits as the queue's
@@ -55,8 +37,6 @@ final class EngineArm implements Arm {
 	private static final long COMMIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private static final long BYTES = 64L * 1024 * 1024;
-
-	private static final AttemptTimeout TIMEOUT = new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30));
 
 	@Override
 	public Running start(Scenario scenario, Records records, Probe probe) {
@@ -89,9 +69,7 @@ final class EngineArm implements Arm {
 
 		private final Probe probe;
 
-		private final Circuits circuits;
-
-		private final Settler settler;
+		private final Stages stages;
 
 		private final Intake intake;
 
@@ -105,27 +83,9 @@ final class EngineArm implements Arm {
 				ScheduledExecutorService timer) {
 			this.consumer = consumer;
 			this.probe = probe;
-			int buffer = QueueArm.buffer(scenario);
-			this.circuits = new Circuits(
-					new OutageSettings(true, "engine", null, Duration.ofMinutes(5), 1, Duration.ofMinutes(2)),
-					CircuitBreakerRegistry.ofDefaults(), null, System::nanoTime);
-			Dispatcher<Delivery> dispatcher = new Dispatcher<>(scenario.inFlight(), buffer / 2, workers, this::handle,
+			this.stages = new Stages(scenario.inFlight(), QueueArm.buffer(scenario), workers, timer, this::handle,
 					this::hasRoom);
-			Overstays overstays = new Overstays(dispatcher, Duration.ofSeconds(5), 1, TimeSource.SYSTEM);
-			RetryRule rule = new RetryRule(Handlers.ATTEMPTS, Handlers.ATTEMPTS,
-					new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(10), () -> 0.5),
-					ExceptionPolicy.RETRY_ALL);
-			this.settler = new Settler(rule,
-					new Routes(new RetryTopics(List.of(), null, List.of()), null, Routes.Aside.DLQ),
-					(delivery, failure, destination) -> {
-						throw new IllegalStateException("There is no dead-letter topic");
-					}, dispatcher, new Retries(timer, dispatcher, 1), overstays, new Outcomes(), TimeSource.SYSTEM,
-					(error) -> {
-						throw new IllegalStateException(error);
-					});
-			this.intake = new Intake(new IntakeLimits(scenario.window(), buffer, BYTES, buffer / 2, BYTES),
-					Stage::source, dispatcher, new ByteBudget(BYTES, this::hasRoom), new IntakeCounts(),
-					TimeSource.SYSTEM, this::hasRoom);
+			this.intake = this.stages.intake(scenario.window(), BYTES, this::hasRoom);
 		}
 
 		private void hasRoom() {
@@ -135,9 +95,9 @@ final class EngineArm implements Arm {
 
 		/** As the queue's runner does, without arguments to be made. */
 		private boolean handle(Delivery delivery, int slot) {
-			Circuit circuit = this.circuits.of(delivery.record());
+			Circuit circuit = this.stages.circuits().of(delivery.record());
 			circuit.tryAcquire();
-			Attempt attempt = delivery.start(this.settler, slot, TimeSource.SYSTEM, TIMEOUT, circuit);
+			Attempt attempt = delivery.start(this.stages.settler(), slot, TimeSource.SYSTEM, Stages.TIMEOUT, circuit);
 			if (attempt == null) {
 				circuit.released();
 				return true;
@@ -146,10 +106,10 @@ final class EngineArm implements Arm {
 				attempt.enter();
 				ConsumerRecord<byte[], byte[]> record = attempt.record();
 				this.probe.handle(record.value());
-				this.settler.handled(attempt);
+				this.stages.settler().handled(attempt);
 			}
 			catch (Throwable ex) {
-				this.settler.failed(attempt, ex);
+				this.stages.settler().failed(attempt, ex);
 			}
 			finally {
 				attempt.leave();
