@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.kafka.support.KafkaUtils;
 
 import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.deadletter.DeadLetterPublisher;
@@ -94,7 +95,7 @@ final class QueueEngine {
 		this.workers = runtime.workers(settings);
 		this.standstill = new Standstill(runtime.time(), this.workers);
 		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
-				this.workers, (delivery, slot) -> {
+				(worker) -> this.workers.execute(() -> runIn(group, worker)), (delivery, slot) -> {
 					this.standstill.hold();
 					return runner.run(delivery, slot);
 				}, roomListener, DeliveryOrder.of(settings.ordering()));
@@ -115,6 +116,20 @@ final class QueueEngine {
 		this.settler = new Settler(rule, routes, this.deadLetters, this.dispatcher, this.retries, this.overstays,
 				this.outcomes, runtime.time(), fatal);
 		this.moves = new LogLimit(runtime.time()::nanoTime);
+	}
+
+	/**
+	 * Spring Kafka makes a header of it. Told once for each worker, since it costs as
+	 * much as a good part of a quick record.
+	 */
+	private static void runIn(String group, Runnable worker) {
+		KafkaUtils.setConsumerGroupId(group);
+		try {
+			worker.run();
+		}
+		finally {
+			KafkaUtils.clearConsumerGroupId();
+		}
 	}
 
 	/** Moves aside what holds the partitions of one consumer. */

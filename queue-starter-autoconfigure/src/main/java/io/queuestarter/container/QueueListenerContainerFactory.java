@@ -108,10 +108,8 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		AcknowledgingConsumerAwareMessageListener<Object, Object> adapter = (AcknowledgingConsumerAwareMessageListener<Object, Object>) Objects
 			.requireNonNull(container.getContainerProperties().getMessageListener());
 		QueueConsumerFactory factory = new QueueConsumerFactory(this.consumerFactory, queue);
-		queue.bind(
-				new HandlerRunner(factory.decoder(properties), adapter, guard(queue.id()), queue.group(),
-						queue.settler(), this.runtime.time(), queue.settings().timeouts().attempt(), queue.circuits()),
-				container);
+		queue.bind(new HandlerRunner(factory.decoder(properties), adapter, guard(queue.id()), queue.settler(),
+				this.runtime.time(), queue.settings().timeouts().attempt(), queue.circuits()), container);
 	}
 
 	@Override

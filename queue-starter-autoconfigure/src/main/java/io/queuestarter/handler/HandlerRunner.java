@@ -3,7 +3,6 @@ package io.queuestarter.handler;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
-import org.springframework.kafka.support.KafkaUtils;
 
 import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Attempt;
@@ -26,8 +25,6 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 
 	private final Consumer<?, ?> consumer;
 
-	private final String group;
-
 	private final Answers answers;
 
 	private final TimeSource time;
@@ -41,19 +38,16 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 	 * @param decoder decodes records
 	 * @param listener calls the user's method
 	 * @param consumer what a method that asks for the consumer gets
-	 * @param group the consumer group
 	 * @param answers who receives the answers
 	 * @param time where the time is read
 	 * @param timeout longest time of an attempt
 	 * @param circuits tell what a record depends on
 	 */
 	public HandlerRunner(RecordDecoder decoder, AcknowledgingConsumerAwareMessageListener<Object, Object> listener,
-			Consumer<?, ?> consumer, String group, Answers answers, TimeSource time, AttemptTimeout timeout,
-			Circuits circuits) {
+			Consumer<?, ?> consumer, Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits) {
 		this.decoder = decoder;
 		this.listener = listener;
 		this.consumer = consumer;
-		this.group = group;
 		this.answers = answers;
 		this.time = time;
 		this.timeout = timeout;
@@ -93,7 +87,6 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 		}
 		try {
 			attempt.enter();
-			KafkaUtils.setConsumerGroupId(this.group);
 			this.listener.onMessage(this.decoder.decode(attempt.record()), attempt, this.consumer);
 			if (!attempt.isAwaited()) {
 				this.answers.handled(attempt);
@@ -103,7 +96,6 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 			this.answers.failed(attempt, ex);
 		}
 		finally {
-			KafkaUtils.clearConsumerGroupId();
 			attempt.leave();
 		}
 		return !(attempt.isAwaited() && attempt.detach()) && attempt.end();

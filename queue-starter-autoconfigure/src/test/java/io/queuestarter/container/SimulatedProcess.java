@@ -70,9 +70,8 @@ final class SimulatedProcess {
 		PartDecoder bytes = PartDecoder.single("value", new ByteArrayDeserializer());
 		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment,
 				consumer) -> handle((Attempt) Objects.requireNonNull(acknowledgment));
-		this.queue.bind(new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, "group",
-				this.queue.settler(), simulation.clock(), settings.timeouts().attempt(), this.queue.circuits()),
-				CONTAINER);
+		this.queue.bind(new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, this.queue.settler(),
+				simulation.clock(), settings.timeouts().attempt(), this.queue.circuits()), CONTAINER);
 		this.queue.starting();
 	}
 

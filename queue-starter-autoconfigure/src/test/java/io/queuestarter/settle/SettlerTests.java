@@ -1085,7 +1085,7 @@ class SettlerTests {
 			Attempt attempt = (Attempt) Objects.requireNonNull(acknowledgment);
 			this.attempts.add(attempt);
 			call(attempt);
-		}, new MockConsumer<>("earliest"), "group", this.settler, this.clock,
+		}, new MockConsumer<>("earliest"), this.settler, this.clock,
 				new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), this.circuits)
 			.run(delivery, slot);
 	}

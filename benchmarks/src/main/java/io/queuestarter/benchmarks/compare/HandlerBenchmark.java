@@ -89,7 +89,7 @@ public class HandlerBenchmark {
 				PartDecoder.pooled("value", ByteArrayDeserializer::new));
 		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment, consumer) -> hole
 			.consume(record);
-		return new HandlerRunner(decoder, listener, new MockConsumer<>("earliest"), "group", this.stages.settler(),
+		return new HandlerRunner(decoder, listener, new MockConsumer<>("earliest"), this.stages.settler(),
 				TimeSource.SYSTEM, Stages.TIMEOUT, this.stages.circuits());
 	}
 
