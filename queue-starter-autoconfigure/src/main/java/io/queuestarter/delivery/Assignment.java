@@ -205,7 +205,8 @@ public final class Assignment {
 
 	private static int sizeOf(ConsumerRecord<byte[], byte[]> record) {
 		int size = Math.max(record.serializedKeySize(), 0) + Math.max(record.serializedValueSize(), 0);
-		for (Header header : record.headers()) {
+		// As an array, which costs nothing if there are none.
+		for (Header header : record.headers().toArray()) {
 			size += header.key().length();
 			size += (header.value() != null) ? header.value().length : 0;
 		}

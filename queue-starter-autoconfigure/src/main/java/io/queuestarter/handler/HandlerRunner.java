@@ -87,7 +87,7 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 		}
 		try {
 			attempt.enter();
-			this.listener.onMessage(this.decoder.decode(attempt.record()), attempt, this.consumer);
+			this.listener.onMessage(this.decoder.decode(attempt.record(), slot), attempt, this.consumer);
 			if (!attempt.isAwaited()) {
 				this.answers.handled(attempt);
 			}

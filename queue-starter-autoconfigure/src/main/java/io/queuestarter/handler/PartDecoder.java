@@ -1,6 +1,7 @@
 package io.queuestarter.handler;
 
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
@@ -29,6 +30,13 @@ public final class PartDecoder {
 	private final String exceptionHeader;
 
 	private final @Nullable Supplier<Deserializer<?>> supplier;
+
+	/**
+	 * Instances that nobody uses. As many as can decode at one time stand at the front,
+	 * where it costs no more than a swap to take one and to put it back.
+	 */
+	private final AtomicReferenceArray<@Nullable Deserializer<?>> front = new AtomicReferenceArray<>(
+			Runtime.getRuntime().availableProcessors());
 
 	private final ConcurrentLinkedQueue<Deserializer<?>> idle = new ConcurrentLinkedQueue<>();
 
@@ -66,7 +74,11 @@ public final class PartDecoder {
 		return new PartDecoder(part, null, deserializer);
 	}
 
-	@Nullable Object decode(String topic, Headers headers, byte @Nullable [] data) {
+	/**
+	 * Decodes a key or a value.
+	 * @param slot slot of the attempt that it is for: a good guess where an instance is
+	 */
+	@Nullable Object decode(String topic, Headers headers, byte @Nullable [] data, int slot) {
 		if (this.single != null) {
 			this.lock.lock();
 			try {
@@ -76,7 +88,11 @@ public final class PartDecoder {
 				this.lock.unlock();
 			}
 		}
-		Deserializer<?> deserializer = this.idle.poll();
+		int place = slot % this.front.length();
+		Deserializer<?> deserializer = this.front.getAndSet(place, null);
+		if (deserializer == null) {
+			deserializer = this.idle.poll();
+		}
 		if (deserializer == null && this.supplier != null) {
 			deserializer = this.supplier.get();
 		}
@@ -87,7 +103,9 @@ public final class PartDecoder {
 			return decode(deserializer, topic, headers, data);
 		}
 		finally {
-			this.idle.add(deserializer);
+			if (!this.front.compareAndSet(place, null, deserializer)) {
+				this.idle.add(deserializer);
+			}
 		}
 	}
 

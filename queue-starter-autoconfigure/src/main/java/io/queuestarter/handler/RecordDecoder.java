@@ -26,13 +26,18 @@ public final class RecordDecoder {
 		this.values = values;
 	}
 
-	ConsumerRecord<Object, Object> decode(ConsumerRecord<byte[], byte[]> record) {
+	/**
+	 * Decodes a record.
+	 * @param slot slot of the attempt that it is for
+	 */
+	ConsumerRecord<Object, Object> decode(ConsumerRecord<byte[], byte[]> record, int slot) {
 		Headers headers = new RecordHeaders();
-		for (Header header : record.headers()) {
+		// As an array, which costs nothing if there are none.
+		for (Header header : record.headers().toArray()) {
 			headers.add(header);
 		}
-		Object key = this.keys.decode(record.topic(), headers, record.key());
-		Object value = this.values.decode(record.topic(), headers, record.value());
+		Object key = this.keys.decode(record.topic(), headers, record.key(), slot);
+		Object value = this.values.decode(record.topic(), headers, record.value(), slot);
 		return new ConsumerRecord<>(record.topic(), record.partition(), record.offset(), record.timestamp(),
 				record.timestampType(), record.serializedKeySize(), record.serializedValueSize(), key, value, headers,
 				record.leaderEpoch());
