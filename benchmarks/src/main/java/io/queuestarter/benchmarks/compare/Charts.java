@@ -4,14 +4,19 @@ import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import java.util.regex.Pattern;
 
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.VectorGraphicsEncoder;
 import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.internal.chartpart.Chart;
 
 /**
@@ -44,6 +49,36 @@ final class Charts {
 							(result.scenario().load().rate() > 0) ? Measurement::p99Millis : Measurement::rate))
 					.toList());
 		write(chart, file);
+	}
+
+	static void growth(Growth growth, Map<String, Result> results, Path file, String title,
+			ToDoubleFunction<Measurement> figure) throws IOException {
+		XYChart chart = new XYChartBuilder().width(760)
+			.height(360)
+			.title(title)
+			.xAxisTitle(growth.axis())
+			.yAxisTitle(title)
+			.build();
+		chart.getStyler().setChartBackgroundColor(Color.WHITE);
+		chart.getStyler().setXAxisLogarithmic(true);
+		chart.getStyler().setYAxisLogarithmic(true);
+		for (String arm : growth.points().get(0).scenario().arms()) {
+			List<Integer> numbers = new ArrayList<>();
+			List<Double> figures = new ArrayList<>();
+			for (Growth.Point point : growth.points()) {
+				Result result = results.get(point.scenario().name());
+				if (result != null && result.isComplete(arm) && result.median(arm, figure) > 0) {
+					numbers.add(point.number());
+					figures.add(result.median(arm, figure));
+				}
+			}
+			if (!numbers.isEmpty()) {
+				chart.addSeries(arm, numbers, figures);
+			}
+		}
+		if (!chart.getSeriesMap().isEmpty()) {
+			write(chart, file);
+		}
 	}
 
 	/** Text is drawn as shapes; with one decimal they take half the space. */

@@ -55,12 +55,16 @@ final class Cluster implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * A producer with one request at a time: on a new topic the first ones may overtake
+	 * each other, and it would repeat them until they expire.
+	 */
 	KafkaProducer<byte[], byte[]> producer() {
-		return new KafkaProducer<>(
-				Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, this.address, ProducerConfig.ACKS_CONFIG, "all",
-						ProducerConfig.LINGER_MS_CONFIG, 0, ProducerConfig.BATCH_SIZE_CONFIG, 64 * 1024,
-						ProducerConfig.MAX_REQUEST_SIZE_CONFIG, 8 * 1024 * 1024),
-				new ByteArraySerializer(), new ByteArraySerializer());
+		return new KafkaProducer<>(Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, this.address,
+				ProducerConfig.ACKS_CONFIG, "all", ProducerConfig.LINGER_MS_CONFIG, 0,
+				ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1, ProducerConfig.BATCH_SIZE_CONFIG, 64 * 1024,
+				ProducerConfig.MAX_REQUEST_SIZE_CONFIG, 8 * 1024 * 1024), new ByteArraySerializer(),
+				new ByteArraySerializer());
 	}
 
 	/** Creates a topic that holds the backlog of a scenario. */
@@ -72,16 +76,13 @@ final class Cluster implements AutoCloseable {
 		}
 		AtomicReference<Exception> failure = new AtomicReference<>();
 		try (KafkaProducer<byte[], byte[]> producer = producer()) {
-			for (int partition = 0; partition < load.partitions(); partition++) {
-				for (int n = 0; n < load.backlogOf(partition); n++) {
-					int number = load.numberOf(partition, n);
-					producer.send(new ProducerRecord<>(topic, partition, key(number),
-							Probe.value(number, 0, load.valueBytes())), (metadata, error) -> {
-								if (error != null) {
-									failure.set(error);
-								}
-							});
-				}
+			for (int number = 0; number < load.backlog(); number++) {
+				producer.send(new ProducerRecord<>(topic, load.partitionOf(number), key(number),
+						Probe.value(number, 0, load.valueBytes())), (metadata, error) -> {
+							if (error != null) {
+								failure.set(error);
+							}
+						});
 			}
 		}
 		if (failure.get() != null) {

@@ -38,8 +38,8 @@ public final class Comparison {
 	 * @param args names of scenarios, none for all; {@code arms=}, names separated by
 	 * commas; {@code warmups=} and {@code rounds=}; {@code factor=} for more or fewer
 	 * records; {@code out=} for the folder of the report. {@code short} runs a few
-	 * scenarios with few records, once. Exits with 1 if an arm lost a record or did not
-	 * come to the end
+	 * scenarios with few records, once; {@code growth} those in which one number grows.
+	 * Exits with 1 if an arm lost a record or did not come to the end
 	 */
 	public static void main(String[] args) {
 		System.setProperty("logging.config", "classpath:logback.xml");
@@ -64,11 +64,19 @@ public final class Comparison {
 			results.add(result);
 			complete &= result.rounds().keySet().stream().allMatch(result::isComplete);
 			report.write(results);
+			Growth.all().forEach((growth) -> report.write(growth, results));
 		}
 		return complete;
 	}
 
 	private List<Scenario> scenarios() {
+		if (this.options.has("growth")) {
+			return Growth.all()
+				.stream()
+				.flatMap((growth) -> growth.points().stream())
+				.map((point) -> point.scenario().times(this.options.get("factor", 1.0)))
+				.toList();
+		}
 		boolean brief = this.options.has("short");
 		double factor = this.options.get("factor", brief ? 0.05 : 1.0);
 		return Scenarios.all()

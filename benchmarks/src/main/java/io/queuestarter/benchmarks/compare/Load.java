@@ -36,7 +36,8 @@ record Load(boolean broker, int partitions, int backlog, boolean hot, int rate, 
 	}
 
 	Load times(double factor) {
-		return new Load(this.broker, this.partitions, (int) Math.max(1000, this.backlog * factor), this.hot, this.rate,
+		return new Load(this.broker, this.partitions,
+				(int) Math.max(Math.min(500, this.backlog), this.backlog * factor), this.hot, this.rate,
 				(int) (this.paced * factor), this.valueBytes);
 	}
 

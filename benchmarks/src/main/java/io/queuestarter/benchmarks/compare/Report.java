@@ -26,6 +26,23 @@ final class Report {
 		this.machine = machine;
 	}
 
+	/** Draws what has grown, as far as it was run. */
+	void write(Growth growth, List<Result> results) {
+		Map<String, Result> named = new LinkedHashMap<>();
+		results.forEach((result) -> named.put(result.scenario().name(), result));
+		try {
+			Charts.growth(growth, named, this.folder.resolve(growth.name() + "-rate.svg"), "records/s",
+					Measurement::rate);
+			Charts.growth(growth, named, this.folder.resolve(growth.name() + "-bytes.svg"), "bytes allocated a record",
+					Measurement::bytes);
+			Charts.growth(growth, named, this.folder.resolve(growth.name() + "-cpu.svg"), "CPU µs a record",
+					Measurement::cpuMicros);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	void write(List<Result> results) {
 		try {
 			Files.createDirectories(this.folder);
@@ -41,6 +58,10 @@ final class Report {
 			results.forEach((result) -> lines.add(Table.of(result)));
 			Files.write(this.folder.resolve("results.md"), lines);
 			for (Result result : results) {
+				// Those of growth are points of other charts.
+				if (!Scenarios.contains(result.scenario().name())) {
+					continue;
+				}
 				Charts.rates(result, this.folder.resolve(result.scenario().name() + ".svg"));
 			}
 		}

@@ -1,6 +1,5 @@
 package io.queuestarter.benchmarks.compare;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -31,8 +30,12 @@ final class Scenarios {
 		return new LinkedHashSet<>(Arrays.asList(names));
 	}
 
+	static boolean contains(String name) {
+		return all().stream().anyMatch((scenario) -> scenario.name().equals(name));
+	}
+
 	static List<Scenario> all() {
-		List<Scenario> all = new ArrayList<>(List.of(
+		return List.of(
 				new Scenario("A", "handlers that do nothing, 1 partition", Load.backlog(1, 1_000_000), NO_WAIT, 100,
 						WINDOW, false, ALL),
 				new Scenario("A-source", "handlers that do nothing, 1 partition, records without a broker",
@@ -68,8 +71,7 @@ final class Scenarios {
 				new Scenario("Decaton-3", "5 times 4 ms, 2,000 in flight, 3 partitions", Load.backlog(3, 100_000),
 						Handlers.waiting(4).times(5), 2000, WINDOW, false, SINGLE),
 				new Scenario("Decaton-4", "handlers that do nothing, 2,000 in flight, 3 partitions",
-						Load.backlog(3, 1_000_000), NO_WAIT, 2000, WINDOW, false, SINGLE)));
-		return all;
+						Load.backlog(3, 1_000_000), NO_WAIT, 2000, WINDOW, false, SINGLE));
 	}
 
 }
