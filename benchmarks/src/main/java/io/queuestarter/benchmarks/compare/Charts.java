@@ -42,7 +42,7 @@ final class Charts {
 		chart.getStyler().setLegendVisible(false);
 		chart.getStyler().setChartBackgroundColor(Color.WHITE);
 		chart.getStyler().setLabelsVisible(true);
-		chart.getStyler().setYAxisDecimalPattern("#,###.##");
+		chart.getStyler().setYAxisDecimalPattern((result.scenario().load().rate() > 0) ? "#,##0.00" : "#,###");
 		chart.addSeries("median", arms,
 				arms.stream()
 					.map((arm) -> result.median(arm,
@@ -51,11 +51,36 @@ final class Charts {
 		write(chart, file);
 	}
 
+	/** Rates of the scenarios without a pace, as multiples of the parallel consumer's. */
+	static void overview(List<Result> results, Path file) throws IOException {
+		List<Result> compared = results.stream()
+			.filter((result) -> result.scenario().load().rate() == 0 && result.isComplete(Arms.PARALLEL))
+			.toList();
+		if (compared.isEmpty()) {
+			return;
+		}
+		CategoryChart chart = new CategoryChartBuilder().width(900)
+			.height(420)
+			.title("records/s, as multiples of the parallel consumer's")
+			.yAxisTitle("times")
+			.build();
+		chart.getStyler().setChartBackgroundColor(Color.WHITE);
+		chart.getStyler().setYAxisDecimalPattern("#,##0.0");
+		List<String> names = compared.stream().map((result) -> result.scenario().name()).toList();
+		for (String arm : List.of(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.SHARE, Arms.QUEUE, Arms.ENGINE)) {
+			chart.addSeries(arm, names,
+					compared.stream()
+						.map((result) -> result.isComplete(arm) ? result.ratio(arm, Arms.PARALLEL) : 0.0)
+						.toList());
+		}
+		write(chart, file);
+	}
+
 	static void growth(Growth growth, Map<String, Result> results, Path file, String title,
 			ToDoubleFunction<Measurement> figure) throws IOException {
 		XYChart chart = new XYChartBuilder().width(760)
 			.height(360)
-			.title(title)
+			.title(title + " by " + growth.axis())
 			.xAxisTitle(growth.axis())
 			.yAxisTitle(title)
 			.build();

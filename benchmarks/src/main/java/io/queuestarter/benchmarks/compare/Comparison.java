@@ -58,7 +58,11 @@ public final class Comparison {
 		System.out.println(machine);
 		List<Result> results = new ArrayList<>();
 		boolean complete = true;
-		for (Scenario scenario : scenarios()) {
+		List<Scenario> scenarios = scenarios();
+		if (scenarios.isEmpty()) {
+			throw new IllegalArgumentException("There is no such scenario");
+		}
+		for (Scenario scenario : scenarios) {
 			Result result = run(scenario);
 			System.out.println(Table.of(result));
 			results.add(result);
@@ -90,7 +94,11 @@ public final class Comparison {
 	private Result run(Scenario scenario) {
 		int warmups = this.options.get("warmups", this.options.has("short") ? 0 : 1);
 		int rounds = this.options.get("rounds", this.options.has("short") ? 1 : 3);
-		Set<String> chosen = Set.of(this.options.get("arms", String.join(",", this.arms.keySet())).split(","));
+		List<String> usual = new ArrayList<>(this.arms.keySet());
+		if (this.options.has("short")) {
+			usual.remove(Arms.PARALLEL_KEY);
+		}
+		Set<String> chosen = Set.of(this.options.get("arms", String.join(",", usual)).split(","));
 		List<String> turn = new ArrayList<>(scenario.arms());
 		turn.retainAll(chosen);
 		Result result = new Result(scenario, turn);
@@ -102,9 +110,7 @@ public final class Comparison {
 					topic = scenario.name() + "-" + this.topics++;
 					this.cluster.create(topic, scenario.load());
 				}
-				Measurement measurement = new Trial(scenario, Objects.requireNonNull(this.arms.get(arm)), this.cluster,
-						topic, topic + "-" + arm + "-" + round)
-					.run();
+				Measurement measurement = measure(scenario, arm, topic, topic + "-" + arm + "-" + round);
 				if (round >= warmups) {
 					result.add(arm, measurement);
 				}
@@ -116,7 +122,22 @@ public final class Comparison {
 			}
 			Collections.rotate(turn, 1);
 		}
+		if (topic != null && scenario.load().rate() == 0) {
+			this.cluster.delete(topic);
+		}
 		return result;
+	}
+
+	/** An arm that cannot run has lost everything. */
+	private Measurement measure(Scenario scenario, String arm, String topic, String group) {
+		try {
+			return new Trial(scenario, Objects.requireNonNull(this.arms.get(arm)), this.cluster, topic, group).run();
+		}
+		catch (RuntimeException ex) {
+			ex.printStackTrace();
+			return new Measurement(0, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN,
+					scenario.load().records(), 0, false);
+		}
 	}
 
 }

@@ -38,6 +38,10 @@ record Handlers(int millis, int waits, int slowEvery, int slowMillis, int failEv
 		return (this.slowEvery > 0 && number % this.slowEvery == this.slowEvery / 2) ? this.slowMillis : this.millis;
 	}
 
+	double soundShare() {
+		return (this.failEvery > 0) ? 1 - 1.0 / this.failEvery : 1;
+	}
+
 	double meanSeconds() {
 		double mean = this.millis / 1e3;
 		if (this.slowEvery > 0) {

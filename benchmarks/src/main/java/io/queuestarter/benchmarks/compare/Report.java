@@ -57,6 +57,7 @@ final class Report {
 			lines.add("Measured on: " + this.machine + System.lineSeparator());
 			results.forEach((result) -> lines.add(Table.of(result)));
 			Files.write(this.folder.resolve("results.md"), lines);
+			Charts.overview(results, this.folder.resolve("overview.svg"));
 			for (Result result : results) {
 				// Those of growth are points of other charts.
 				if (!Scenarios.contains(result.scenario().name())) {

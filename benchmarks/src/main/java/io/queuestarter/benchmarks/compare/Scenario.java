@@ -18,9 +18,12 @@ import java.util.Set;
 record Scenario(String name, String title, Load load, Handlers handlers, int inFlight, int window, boolean idle,
 		Set<String> arms) {
 
-	/** Records a second that are possible; infinite if handlers do not wait. */
+	/**
+	 * Records a second that are possible without failures; infinite if handlers do not
+	 * wait.
+	 */
 	double possible() {
-		double possible = this.inFlight / this.handlers.meanSeconds();
+		double possible = this.inFlight / this.handlers.meanSeconds() * this.handlers.soundShare();
 		return (this.load.rate() > 0 && !this.load.hot()) ? this.load.rate() : possible;
 	}
 
