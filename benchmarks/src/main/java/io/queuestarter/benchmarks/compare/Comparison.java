@@ -59,9 +59,6 @@ public final class Comparison {
 		List<Result> results = new ArrayList<>();
 		boolean complete = true;
 		List<Scenario> scenarios = scenarios();
-		if (scenarios.isEmpty()) {
-			throw new IllegalArgumentException("There is no such scenario");
-		}
 		for (Scenario scenario : scenarios) {
 			Result result = run(scenario);
 			System.out.println(Table.of(result));
@@ -74,6 +71,7 @@ public final class Comparison {
 	}
 
 	private List<Scenario> scenarios() {
+		this.options.check((name) -> Scenarios.contains(name) || name.equals("short") || name.equals("growth"));
 		if (this.options.has("growth")) {
 			return Growth.all()
 				.stream()

@@ -58,7 +58,9 @@ final class GeneratingConsumer<K> extends MockConsumer<K, byte[]> {
 		updateBeginningOffsets(beginnings);
 	}
 
+	/** May return early, as polls may. */
 	@Override
+	@SuppressWarnings("WaitNotInLoop")
 	public synchronized ConsumerRecords<K, byte[]> poll(Duration timeout) {
 		if (!this.assigned) {
 			this.assigned = true;

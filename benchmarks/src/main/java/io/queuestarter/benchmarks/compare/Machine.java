@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.stream.Stream;
 
 import com.sun.management.OperatingSystemMXBean;
@@ -33,7 +34,7 @@ record Machine(String processor, int processors, long gigabytes, String system, 
 				System.getProperty("os.name") + " " + System.getProperty("os.version"),
 				System.getProperty("java.version") + ", " + System.getProperty("java.vendor") + ", "
 						+ (Workers.areVirtual() ? "virtual threads" : "platform threads"),
-				AppInfoParser.getVersion(), readCommit(), LocalDate.now().toString());
+				AppInfoParser.getVersion(), readCommit(), LocalDate.now(ZoneOffset.UTC).toString());
 	}
 
 	private static String readProcessor() {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * Arguments: names of scenarios, and {@code name=value}.
@@ -23,6 +24,14 @@ final class Options {
 			else {
 				this.names.add(arg);
 			}
+		}
+	}
+
+	/** Fails if a name is not known. */
+	void check(Predicate<String> known) {
+		List<String> unknown = this.names.stream().filter(known.negate()).toList();
+		if (!unknown.isEmpty()) {
+			throw new IllegalArgumentException("There is no scenario " + unknown);
 		}
 	}
 

@@ -53,11 +53,11 @@ final class Trial {
 
 	private Measurement backlog(Arm.Running running) {
 		int all = this.scenario.load().records();
-		await(() -> this.probe.ended() >= all / 10, this.limitNanos);
+		await(() -> this.probe.ended() >= 0.1 * all, this.limitNanos);
 		long soundBefore = this.probe.sound();
 		long endedBefore = this.probe.ended();
 		Cost before = Cost.now();
-		await(() -> this.probe.ended() >= all / 10 * 9, this.limitNanos);
+		await(() -> this.probe.ended() >= 0.9 * all, this.limitNanos);
 		long sound = this.probe.sound() - soundBefore;
 		long ended = this.probe.ended() - endedBefore;
 		Cost after = Cost.now();
