@@ -14,64 +14,148 @@ import io.queuestarter.deadletter.DeadLetterHeaders;
 /**
  * What a record of a dead-letter topic says of its origin and end, in our headers or in
  * those that Spring Kafka writes. Facts that no header tells, or that a header tells in a
- * form that it never has, are absent.
- *
- * @param record the record as it lies in the dead-letter topic
- * @param originTopic topic in which the record was read first
- * @param originPartition its partition there
- * @param originOffset its offset there
- * @param originTimestamp its timestamp there
- * @param group consumer group that read it
- * @param listener queue that read it
- * @param reason why it was dead-lettered, as
- * {@link io.queuestarter.deadletter.DeadLetterReason#tag()}
- * @param attempts attempts made, 0 if not known
- * @param merges times that it was merged back before it was dead-lettered again
- * @param exception class of the exception that its last attempt ended with
- * @param cause class of the cause of that exception
- * @param message message of that exception
+ * form that it never has, are absent. Each is looked for when it is asked for, and never
+ * fails, whatever the headers hold. <em>Not thread-safe</em>, since Kafka's headers are
+ * not.
  */
-public record DeadLetter(ConsumerRecord<byte[], byte[]> record, @Nullable String originTopic,
-		@Nullable Integer originPartition, @Nullable Long originOffset, @Nullable Instant originTimestamp,
-		@Nullable String group, @Nullable String listener, @Nullable String reason, int attempts, int merges,
-		@Nullable String exception, @Nullable String cause, @Nullable String message) {
+public final class DeadLetter {
+
+	private final ConsumerRecord<byte[], byte[]> record;
+
+	private final LetterHeaders headers;
+
+	private final TopicPartition partition;
+
+	private DeadLetter(ConsumerRecord<byte[], byte[]> record) {
+		this.record = record;
+		this.headers = new LetterHeaders(record.headers());
+		this.partition = new TopicPartition(record.topic(), record.partition());
+	}
 
 	/**
-	 * Reads a dead letter. Never fails, whatever the headers hold.
+	 * Reads a dead letter.
 	 * @param record a record of a dead-letter topic
 	 * @return what it says
 	 */
 	public static DeadLetter of(ConsumerRecord<byte[], byte[]> record) {
-		LetterHeaders headers = new LetterHeaders(record.headers());
-		return new DeadLetter(record, headers.text(KafkaHeaders.DLT_ORIGINAL_TOPIC, KafkaHeaders.ORIGINAL_TOPIC),
-				headers.fourBytes(KafkaHeaders.DLT_ORIGINAL_PARTITION, KafkaHeaders.ORIGINAL_PARTITION),
-				headers.eightBytes(KafkaHeaders.DLT_ORIGINAL_OFFSET, KafkaHeaders.ORIGINAL_OFFSET),
-				originTimestamp(headers), headers.text(KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP),
-				headers.text(DeadLetterHeaders.LISTENER), headers.text(DeadLetterHeaders.REASON), attempts(headers),
-				Math.max(0, headers.decimal(DeadLetterHeaders.MERGES)),
-				headers.text(KafkaHeaders.DLT_EXCEPTION_FQCN, KafkaHeaders.EXCEPTION_FQCN,
-						KafkaHeaders.DLT_KEY_EXCEPTION_FQCN, KafkaHeaders.KEY_EXCEPTION_FQCN),
-				headers.text(KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, KafkaHeaders.EXCEPTION_CAUSE_FQCN),
-				headers.text(KafkaHeaders.DLT_EXCEPTION_MESSAGE, KafkaHeaders.EXCEPTION_MESSAGE,
-						KafkaHeaders.DLT_KEY_EXCEPTION_MESSAGE, KafkaHeaders.KEY_EXCEPTION_MESSAGE));
+		return new DeadLetter(record);
 	}
 
-	/** Behind retry topics Spring Kafka keeps the first timestamp in a header apart. */
-	private static @Nullable Instant originTimestamp(LetterHeaders headers) {
-		Long millis = headers.eightBytes(KafkaHeaders.DLT_ORIGINAL_TIMESTAMP, KafkaHeaders.ORIGINAL_TIMESTAMP);
+	/**
+	 * The record as it lies in the dead-letter topic.
+	 * @return the record
+	 */
+	public ConsumerRecord<byte[], byte[]> record() {
+		return this.record;
+	}
+
+	/**
+	 * Topic in which the record was read first.
+	 * @return the topic, if a header tells
+	 */
+	public @Nullable String originTopic() {
+		return this.headers.text(KafkaHeaders.DLT_ORIGINAL_TOPIC, KafkaHeaders.ORIGINAL_TOPIC);
+	}
+
+	/**
+	 * Partition in which the record was read first.
+	 * @return the partition, if a header tells
+	 */
+	public @Nullable Integer originPartition() {
+		return this.headers.fourBytes(KafkaHeaders.DLT_ORIGINAL_PARTITION, KafkaHeaders.ORIGINAL_PARTITION);
+	}
+
+	/**
+	 * Offset at which the record was read first.
+	 * @return the offset, if a header tells
+	 */
+	public @Nullable Long originOffset() {
+		return this.headers.eightBytes(KafkaHeaders.DLT_ORIGINAL_OFFSET, KafkaHeaders.ORIGINAL_OFFSET);
+	}
+
+	/**
+	 * Timestamp of the record where it was read first. Behind retry topics Spring Kafka
+	 * keeps it in a header apart.
+	 * @return the timestamp, if a header tells
+	 */
+	public @Nullable Instant originTimestamp() {
+		Long millis = this.headers.eightBytes(KafkaHeaders.DLT_ORIGINAL_TIMESTAMP, KafkaHeaders.ORIGINAL_TIMESTAMP);
 		if (millis == null) {
-			millis = headers.anyBytes(RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP);
+			millis = this.headers.anyBytes(RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP);
 		}
 		return (millis != null) ? Instant.ofEpochMilli(millis) : null;
 	}
 
-	private static int attempts(LetterHeaders headers) {
-		int ours = headers.decimal(DeadLetterHeaders.ATTEMPTS);
+	/**
+	 * Consumer group that read the record.
+	 * @return the group, if a header tells
+	 */
+	public @Nullable String group() {
+		return this.headers.text(KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP);
+	}
+
+	/**
+	 * Queue that read the record.
+	 * @return its id, if a header tells
+	 */
+	public @Nullable String listener() {
+		return this.headers.text(DeadLetterHeaders.LISTENER);
+	}
+
+	/**
+	 * Why it was dead-lettered.
+	 * @return the reason as {@link io.queuestarter.deadletter.DeadLetterReason#tag()}, if
+	 * a header tells
+	 */
+	public @Nullable String reason() {
+		return this.headers.text(DeadLetterHeaders.REASON);
+	}
+
+	/**
+	 * Attempts made.
+	 * @return the number, 0 if not known
+	 */
+	public int attempts() {
+		int ours = this.headers.decimal(DeadLetterHeaders.ATTEMPTS);
 		if (ours >= 0) {
 			return ours;
 		}
-		Long springs = headers.anyBytes(RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS);
+		Long springs = this.headers.anyBytes(RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS);
 		return (springs != null && springs <= Integer.MAX_VALUE) ? springs.intValue() : 0;
+	}
+
+	/**
+	 * Times that it was merged back before it was dead-lettered again.
+	 * @return the number
+	 */
+	public int merges() {
+		return Math.max(0, this.headers.decimal(DeadLetterHeaders.MERGES));
+	}
+
+	/**
+	 * Class of the exception that its last attempt ended with.
+	 * @return the class, if a header tells
+	 */
+	public @Nullable String exception() {
+		return this.headers.text(KafkaHeaders.DLT_EXCEPTION_FQCN, KafkaHeaders.EXCEPTION_FQCN,
+				KafkaHeaders.DLT_KEY_EXCEPTION_FQCN, KafkaHeaders.KEY_EXCEPTION_FQCN);
+	}
+
+	/**
+	 * Class of the cause of that exception.
+	 * @return the class, if a header tells
+	 */
+	public @Nullable String cause() {
+		return this.headers.text(KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN, KafkaHeaders.EXCEPTION_CAUSE_FQCN);
+	}
+
+	/**
+	 * Message of that exception.
+	 * @return the message, if a header tells
+	 */
+	public @Nullable String message() {
+		return this.headers.text(KafkaHeaders.DLT_EXCEPTION_MESSAGE, KafkaHeaders.EXCEPTION_MESSAGE,
+				KafkaHeaders.DLT_KEY_EXCEPTION_MESSAGE, KafkaHeaders.KEY_EXCEPTION_MESSAGE);
 	}
 
 	/**
@@ -80,9 +164,9 @@ public record DeadLetter(ConsumerRecord<byte[], byte[]> record, @Nullable String
 	 * @return the class, or {@code unknown}
 	 */
 	public String kind() {
-		boolean passesOn = QueueRejectException.class.getName().equals(this.exception);
-		String type = (passesOn && this.cause != null) ? this.cause : this.exception;
-		return (type != null) ? type : "unknown";
+		String type = exception();
+		String cause = QueueRejectException.class.getName().equals(type) ? cause() : null;
+		return (cause != null) ? cause : (type != null) ? type : "unknown";
 	}
 
 	/**
@@ -90,7 +174,7 @@ public record DeadLetter(ConsumerRecord<byte[], byte[]> record, @Nullable String
 	 * @return topic and partition
 	 */
 	public TopicPartition partition() {
-		return new TopicPartition(this.record.topic(), this.record.partition());
+		return this.partition;
 	}
 
 	/**

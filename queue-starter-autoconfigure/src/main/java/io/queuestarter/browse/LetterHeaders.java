@@ -67,8 +67,18 @@ final class LetterHeaders {
 
 	/** Count in decimal digits, or -1. */
 	int decimal(String name) {
-		String text = text(name);
-		return (text != null && text.matches("[0-9]{1,9}")) ? Integer.parseInt(text) : -1;
+		byte[] value = bytes(name);
+		if (value == null || value.length < 1 || value.length > 9) {
+			return -1;
+		}
+		int number = 0;
+		for (byte digit : value) {
+			if (digit < '0' || digit > '9') {
+				return -1;
+			}
+			number = 10 * number + digit - '0';
+		}
+		return number;
 	}
 
 	private byte @Nullable [] bytes(String name) {

@@ -144,8 +144,8 @@ final class LetterLoop {
 
 	/** Answers false if the letter must wait. */
 	private boolean take(ConsumerRecord<byte[], byte[]> record) {
-		TopicPartition partition = new TopicPartition(record.topic(), record.partition());
 		DeadLetter letter = DeadLetter.of(record);
+		TopicPartition partition = letter.partition();
 		boolean matches = !this.resolved.of(partition).contains(record.offset())
 				&& this.job.request().filter().matches(letter);
 		SkipReason reason = matches ? this.judge.reasonToStay(letter) : null;

@@ -4,6 +4,7 @@ import java.math.BigInteger;
 import java.time.Instant;
 
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.kafka.retrytopic.RetryTopicHeaders;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -35,10 +36,8 @@ class DeadLetterTests {
 		assertThat(letter.partition()).isEqualTo(new TopicPartition("trips-dlq", 2));
 		assertThat(letter.offset()).isEqualTo(88);
 		assertThat(letter.timestamp()).isEqualTo(Instant.ofEpochMilli(5000));
-		assertThat(letter).usingRecursiveComparison()
-			.ignoringFields("record")
-			.isEqualTo(new DeadLetter(letter.record(), "trips", 3, 1042L, Instant.ofEpochMilli(4000), "billing-svc",
-					"billing", "nack", 3, 2, "com.acme.Declined", "java.io.IOException", "no funds"));
+		assertThat(facts(letter)).containsExactly("trips", 3, 1042L, Instant.ofEpochMilli(4000), "billing-svc",
+				"billing", "nack", 3, 2, "com.acme.Declined", "java.io.IOException", "no funds");
 	}
 
 	@Test
@@ -80,10 +79,7 @@ class DeadLetterTests {
 			.header(RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP, new byte[0])
 			.make();
 
-		assertThat(letter).usingRecursiveComparison()
-			.ignoringFields("record")
-			.isEqualTo(
-					new DeadLetter(letter.record(), null, null, null, null, null, null, null, 0, 0, null, null, null));
+		assertThat(facts(letter)).containsExactly(null, null, null, null, null, null, null, 0, 0, null, null, null);
 	}
 
 	@Test
@@ -104,6 +100,12 @@ class DeadLetterTests {
 			.make();
 
 		assertThat(letter.originTopic()).isEqualTo("trips");
+	}
+
+	private static @Nullable Object[] facts(DeadLetter letter) {
+		return new Object[] { letter.originTopic(), letter.originPartition(), letter.originOffset(),
+				letter.originTimestamp(), letter.group(), letter.listener(), letter.reason(), letter.attempts(),
+				letter.merges(), letter.exception(), letter.cause(), letter.message() };
 	}
 
 }
