@@ -7,7 +7,9 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
 
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +35,7 @@ final class Job {
 
 	private final Instant created;
 
-	private final JobTotals totals;
+	private final Map<JobTotals.Result, LongAdder> totals = new EnumMap<>(JobTotals.Result.class);
 
 	private JobStatus status = JobStatus.PENDING;
 
@@ -71,7 +73,9 @@ final class Job {
 		this.instance = instance;
 		this.request = request;
 		this.created = created;
-		this.totals = totals;
+		for (JobTotals.Result result : JobTotals.Result.values()) {
+			this.totals.put(result, totals.counter(queue, request.action(), result));
+		}
 	}
 
 	String id() {
@@ -159,7 +163,7 @@ final class Job {
 	}
 
 	private void count(JobTotals.Result result, long letters) {
-		this.totals.add(this.queue, this.request.action(), result, letters);
+		Objects.requireNonNull(this.totals.get(result)).add(letters);
 	}
 
 	/** Whether it has found any dead letter that it was asked for. */

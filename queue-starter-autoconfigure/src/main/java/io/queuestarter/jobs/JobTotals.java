@@ -13,8 +13,9 @@ public final class JobTotals {
 
 	private final Map<Key, LongAdder> counts = new ConcurrentHashMap<>();
 
-	void add(String queue, JobAction action, Result result, long letters) {
-		this.counts.computeIfAbsent(new Key(queue, action, result), (key) -> new LongAdder()).add(letters);
+	/** What a job counts with. */
+	LongAdder counter(String queue, JobAction action, Result result) {
+		return this.counts.computeIfAbsent(new Key(queue, action, result), (key) -> new LongAdder());
 	}
 
 	/**

@@ -22,7 +22,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class LetterFeed {
 
+	/** Letters of all partitions that wait to be taken while more are fetched. */
+	private static final int AHEAD = 5_000;
+
 	private final Consumer<byte[], byte[]> consumer;
+
+	private final int ahead;
 
 	private final Map<TopicPartition, Long> ends;
 
@@ -41,6 +46,7 @@ final class LetterFeed {
 		this.consumer = consumer;
 		this.positions = new HashMap<>(starts);
 		this.ends = ends;
+		this.ahead = Math.max(1, AHEAD / Math.max(1, starts.size()));
 		starts.forEach((partition, start) -> {
 			this.polled.put(partition, new ArrayDeque<>());
 			if (start < ends.getOrDefault(partition, 0L)) {
@@ -59,7 +65,7 @@ final class LetterFeed {
 	}
 
 	/**
-	 * Polls partitions of which nothing waits to be taken; the group is told in any case
+	 * Polls partitions of which little waits to be taken; the group is told in any case
 	 * that the job lives.
 	 * @param consumes whether records may be fetched
 	 */
@@ -68,7 +74,8 @@ final class LetterFeed {
 		List<TopicPartition> wanted = new ArrayList<>();
 		if (consumes) {
 			this.polled.forEach((partition, waiting) -> {
-				if (waiting.isEmpty() && !this.exhausted.contains(partition) && assigned.contains(partition)) {
+				if (waiting.size() < this.ahead && !this.exhausted.contains(partition)
+						&& assigned.contains(partition)) {
 					wanted.add(partition);
 				}
 			});
