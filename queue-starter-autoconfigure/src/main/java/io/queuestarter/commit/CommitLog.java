@@ -38,6 +38,9 @@ public final class CommitLog {
 
 	private final Map<TopicPartition, OffsetAndMetadata> acknowledged = new HashMap<>();
 
+	/** Partitions of which the broker may hold what it has not acknowledged. */
+	private final Set<TopicPartition> unsure = new HashSet<>();
+
 	/** Partitions whose settled offsets did not all fit when last looked at. */
 	private final Set<TopicPartition> truncated = new HashSet<>();
 
@@ -80,6 +83,7 @@ public final class CommitLog {
 	public void close(TopicPartition partition) {
 		this.owned.remove(partition);
 		this.acknowledged.remove(partition);
+		this.unsure.remove(partition);
 		this.truncated.remove(partition);
 	}
 
@@ -108,7 +112,8 @@ public final class CommitLog {
 	}
 
 	/**
-	 * What has changed since the last acknowledged commit.
+	 * What has changed since the last acknowledged commit, or since one of which it is
+	 * not known whether the broker took it.
 	 * @param assignments the assignments to look at
 	 * @return offset and metadata by partition, empty if nothing has changed
 	 */
@@ -121,7 +126,8 @@ public final class CommitLog {
 			}
 			Encoded metadata = this.codec.encode(assignment.ledger(), assignment.begun());
 			OffsetAndMetadata before = this.acknowledged.get(assignment.partition());
-			if (before == null || before.offset() != watermark || !before.metadata().equals(metadata.text())) {
+			if (before == null || this.unsure.contains(assignment.partition()) || before.offset() != watermark
+					|| !before.metadata().equals(metadata.text())) {
 				Optional<Integer> epoch = (assignment.leaderEpoch() >= 0) ? Optional.of(assignment.leaderEpoch())
 						: Optional.empty();
 				changes.put(assignment.partition(), new OffsetAndMetadata(watermark, epoch, metadata.text()));
@@ -139,12 +145,13 @@ public final class CommitLog {
 	/**
 	 * A look was taken at what to commit.
 	 * @param nowNanos the time
-	 * @param sent whether a commit was sent
+	 * @param sent partitions of the commit that was sent, none if nothing was
 	 */
-	public void attempted(long nowNanos, boolean sent) {
+	public void attempted(long nowNanos, Set<TopicPartition> sent) {
 		this.lastNanos = nowNanos;
 		this.repeat = false;
-		this.inFlight = sent;
+		this.inFlight = !sent.isEmpty();
+		this.unsure.addAll(sent);
 	}
 
 	/**
@@ -155,6 +162,7 @@ public final class CommitLog {
 		this.inFlight = false;
 		this.failures = 0;
 		this.failingSince = null;
+		this.unsure.removeAll(offsets.keySet());
 		offsets.forEach((partition, offset) -> {
 			if (this.owned.contains(partition)) {
 				this.acknowledged.put(partition, offset);

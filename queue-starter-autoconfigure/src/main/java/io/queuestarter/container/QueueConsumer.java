@@ -175,7 +175,7 @@ final class QueueConsumer {
 	private void commit(long now) {
 		Map<TopicPartition, OffsetAndMetadata> changes = this.lives
 			.current(this.commits.changes(this.intake.assignments()));
-		this.commits.attempted(now, !changes.isEmpty());
+		this.commits.attempted(now, changes.keySet());
 		if (changes.isEmpty()) {
 			return;
 		}

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -44,7 +45,7 @@ class CommitLogTests {
 
 	@Test
 	void atMostOneCommitIsInFlight() {
-		this.log.attempted(INTERVAL, true);
+		this.log.attempted(INTERVAL, Set.of(PARTITION));
 		assertThat(this.log.nanosUntilDue(100 * INTERVAL)).isEqualTo(Long.MAX_VALUE);
 
 		this.log.succeeded(Map.of());
@@ -54,24 +55,44 @@ class CommitLogTests {
 
 	@Test
 	void lookThatFoundNothingWaitsForTheInterval() {
-		this.log.attempted(INTERVAL, false);
+		this.log.attempted(INTERVAL, Set.of());
 
 		assertThat(this.log.nanosUntilDue(INTERVAL)).isEqualTo(INTERVAL);
 	}
 
+	/*
+	 * As of a log that lost its tail: the watermark goes back, is committed without an
+	 * answer, and comes to what was acknowledged before.
+	 */
+	@Test
+	void whatMayBeOverwrittenIsCommittedAgain() {
+		Assignment assignment = assignment(19, OffsetRanges.EMPTY);
+		this.log.assign(PARTITION, new OffsetAndMetadata(19, ""));
+		assertThat(changes(assignment)).isEmpty();
+		this.log.attempted(INTERVAL, Set.of(PARTITION));
+		this.log.failed(Instant.EPOCH);
+
+		Map<TopicPartition, OffsetAndMetadata> changes = changes(assignment);
+
+		assertThat(changes).containsEntry(PARTITION, new OffsetAndMetadata(19, Optional.empty(), ""));
+		this.log.attempted(INTERVAL, changes.keySet());
+		this.log.succeeded(changes);
+		assertThat(changes(assignment)).isEmpty();
+	}
+
 	@Test
 	void failedCommitIsRepeatedSoonButNotAtOnce() {
-		this.log.attempted(INTERVAL, true);
+		this.log.attempted(INTERVAL, Set.of(PARTITION));
 
 		this.log.failed(Instant.EPOCH);
 
 		assertThat(this.log.nanosUntilDue(INTERVAL)).isEqualTo(REPEAT);
 		assertThat(this.log.failures()).isOne();
-		this.log.attempted(INTERVAL + REPEAT, true);
+		this.log.attempted(INTERVAL + REPEAT, Set.of(PARTITION));
 		this.log.failed(Instant.EPOCH);
 		assertThat(this.log.nanosUntilDue(INTERVAL + REPEAT)).isEqualTo(REPEAT);
 		assertThat(this.log.failures()).isEqualTo(2);
-		this.log.attempted(INTERVAL + 2 * REPEAT, true);
+		this.log.attempted(INTERVAL + 2 * REPEAT, Set.of(PARTITION));
 		this.log.succeeded(Map.of());
 		assertThat(this.log.nanosUntilDue(INTERVAL + 2 * REPEAT)).isEqualTo(INTERVAL);
 		assertThat(this.log.failures()).isZero();
@@ -80,7 +101,7 @@ class CommitLogTests {
 	@Test
 	void intervalShorterThanThePauseIsKeptAfterAFailure() {
 		CommitLog quick = new CommitLog(REPEAT / 2, 0);
-		quick.attempted(0, true);
+		quick.attempted(0, Set.of(PARTITION));
 
 		quick.failed(Instant.EPOCH);
 
@@ -183,10 +204,10 @@ class CommitLogTests {
 		Map<TopicPartition, OffsetAndMetadata> changes = changes(assignment);
 		assertThat(changes).containsEntry(PARTITION, new OffsetAndMetadata(5));
 
-		this.log.attempted(0, true);
+		this.log.attempted(0, Set.of(PARTITION));
 		this.log.failed(Instant.EPOCH);
 		assertThat(changes(assignment)).isEqualTo(changes);
-		this.log.attempted(REPEAT, true);
+		this.log.attempted(REPEAT, Set.of(PARTITION));
 		this.log.succeeded(changes);
 
 		assertThat(changes(assignment)).isEmpty();
@@ -234,7 +255,7 @@ class CommitLogTests {
 		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
 		this.log.assign(PARTITION, null);
 		Map<TopicPartition, OffsetAndMetadata> changes = changes(assignment);
-		this.log.attempted(0, true);
+		this.log.attempted(0, Set.of(PARTITION));
 
 		this.log.close(PARTITION);
 		this.log.succeeded(changes);

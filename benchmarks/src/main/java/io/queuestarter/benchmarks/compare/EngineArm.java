@@ -147,7 +147,7 @@ final class EngineArm implements Arm {
 
 		private void commit(long now) {
 			Map<TopicPartition, OffsetAndMetadata> changes = this.commits.changes(this.intake.assignments());
-			this.commits.attempted(now, !changes.isEmpty());
+			this.commits.attempted(now, changes.keySet());
 			if (!changes.isEmpty()) {
 				this.consumer.commitAsync(changes, (offsets, error) -> this.commits.succeeded(changes));
 			}
