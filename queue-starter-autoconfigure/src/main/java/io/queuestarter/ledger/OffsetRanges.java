@@ -74,21 +74,24 @@ public final class OffsetRanges {
 	 * @return {@code true} if it does
 	 */
 	public boolean contains(long offset) {
+		int range = rangeFrom(offset);
+		return range < this.ranges && first(range) <= offset;
+	}
+
+	/** Number of the first range that does not end below the offset. */
+	private int rangeFrom(long offset) {
 		int low = 0;
-		int high = this.ranges - 1;
-		while (low <= high) {
+		int high = this.ranges;
+		while (low < high) {
 			int middle = (low + high) >>> 1;
-			if (offset < first(middle)) {
-				high = middle - 1;
-			}
-			else if (offset > last(middle)) {
+			if (last(middle) < offset) {
 				low = middle + 1;
 			}
 			else {
-				return true;
+				high = middle;
 			}
 		}
-		return false;
+		return low;
 	}
 
 	/**
@@ -164,10 +167,18 @@ public final class OffsetRanges {
 		 * @param from lowest offset to add
 		 */
 		public void addAllFrom(OffsetRanges other, long from) {
-			for (int range = 0; range < other.size(); range++) {
-				if (other.last(range) >= from) {
-					add(Math.max(other.first(range), from), other.last(range));
-				}
+			addAll(other, from, Long.MAX_VALUE);
+		}
+
+		/**
+		 * Adds what another set holds between two offsets.
+		 * @param other the other set
+		 * @param from lowest offset to add
+		 * @param end offset behind the highest to add
+		 */
+		void addAll(OffsetRanges other, long from, long end) {
+			for (int range = other.rangeFrom(from); range < other.size() && other.first(range) < end; range++) {
+				add(Math.max(other.first(range), from), Math.min(other.last(range), end - 1));
 			}
 		}
 

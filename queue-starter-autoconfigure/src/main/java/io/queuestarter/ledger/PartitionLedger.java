@@ -318,7 +318,7 @@ public final class PartitionLedger<E> {
 
 	/**
 	 * Offsets at or above the watermark that are settled: of this assignment, and those
-	 * restored that were not delivered yet. Offsets in front of a settled record that the
+	 * restored that were not delivered. Offsets in front of a settled record that the
 	 * broker did not deliver are included.
 	 * @return the settled offsets
 	 */
@@ -344,6 +344,9 @@ public final class PartitionLedger<E> {
 				long offset = column[index];
 				if ((word & (1L << index)) != 0) {
 					ranges.add(previous + 1, offset);
+				}
+				else if (offset - previous > 1) {
+					ranges.addAll(this.restored, previous + 1, offset);
 				}
 				previous = offset;
 			}

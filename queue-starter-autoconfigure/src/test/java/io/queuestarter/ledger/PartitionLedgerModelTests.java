@@ -196,7 +196,7 @@ class PartitionLedgerModelTests {
 				}
 				previous = entry.getKey();
 			}
-			offsets.addAll(this.restored.tailSet(this.next));
+			offsets.addAll(this.restored.tailSet(watermark()));
 			return List.copyOf(offsets);
 		}
 

@@ -289,6 +289,22 @@ class PartitionLedgerTests {
 	}
 
 	@Test
+	void restoredOffsetsThatAreNotDeliveredAgainAreCarriedUntilTheWatermarkPassesThem() {
+		PartitionLedger<String> ledger = new PartitionLedger<>(10, 5, ranges(6, 7, 9, 9, 12, 14));
+
+		long[] sequences = append(ledger, 5, 8, 9, 11, 13, 16);
+		assertThat(ledger.settledAboveWatermark()).isEqualTo(ranges(6, 7, 12, 12, 14, 14));
+		ledger.settle(sequences[1]);
+		assertThat(ledger.settledAboveWatermark()).isEqualTo(ranges(6, 8, 12, 12, 14, 14));
+		ledger.settle(sequences[0]);
+		ledger.settle(sequences[2]);
+		ledger.settle(sequences[3]);
+
+		assertThat(ledger.advance()).isEqualTo(13);
+		assertThat(ledger.settledAboveWatermark()).isEqualTo(ranges(14, 14));
+	}
+
+	@Test
 	void restoredOffsetsThatThePartitionHasPassedAreForgotten() {
 		PartitionLedger<String> ledger = new PartitionLedger<>(10, 5, ranges(6, 7, 9, 12));
 
