@@ -3,6 +3,8 @@ package io.queuestarter;
 import java.time.Duration;
 import java.time.Instant;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a handler may know and decide about the attempt it makes on one record. Declare it
  * as a parameter of a {@link QueueListener} method.
@@ -26,6 +28,19 @@ public interface QueueContext {
 	 * @return the number, 0 for a record that was never dead-lettered
 	 */
 	int mergeCount();
+
+	/**
+	 * Lane that the record belongs to, by its headers. Property: {@code lanes}.
+	 * @return name of the lane, {@code default} unless lanes are configured
+	 */
+	String lane();
+
+	/**
+	 * Zone that the record comes from, by its headers. Property: {@code zone}.
+	 * @return name of the zone, or {@code null} if the record names none or zones are not
+	 * configured
+	 */
+	@Nullable String zone();
 
 	/**
 	 * Moment at which the attempt times out.

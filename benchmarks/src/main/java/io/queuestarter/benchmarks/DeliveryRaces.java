@@ -1,6 +1,7 @@
 package io.queuestarter.benchmarks;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -19,6 +20,7 @@ import org.openjdk.jcstress.infra.results.ZZJ_Result;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
@@ -61,10 +63,11 @@ public final class DeliveryRaces {
 		ByteBudget budget = new ByteBudget(100, () -> {
 		});
 		Assignment assignment = new Assignment(new TopicPartition("orders", 0), Stage.source("orders"),
-				new PartitionLedger<>(1, 0, OffsetRanges.EMPTY), 0, -1, DISPATCHER.open(0), budget, budget, () -> {
+				new PartitionLedger<>(1, 0, OffsetRanges.EMPTY), 0, -1, List.of(DISPATCHER.open(0)), budget, budget,
+				() -> {
 				});
 		return assignment.admit(new ConsumerRecord<>("orders", 0, 0, 0, TimestampType.CREATE_TIME, -1, 1, null,
-				new byte[1], new RecordHeaders(), Optional.empty()), 0);
+				new byte[1], new RecordHeaders(), Optional.empty()), RecordContext.DEFAULT, 0);
 	}
 
 	private static Attempt start(Delivery delivery) {

@@ -2,12 +2,15 @@ package io.queuestarter.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.unit.DataSize;
 
 import io.queuestarter.Ordering;
 import io.queuestarter.deadletter.TooLarge;
+import io.queuestarter.intake.Foreign;
 import io.queuestarter.settle.Routes.Aside;
 
 /**
@@ -25,11 +28,12 @@ import io.queuestarter.settle.Routes.Aside;
  * @param circuitBreaker How outages of what handlers depend on are noticed.
  * @param blocking When records that hold up a partition are moved aside.
  * @param shutdown How partitions are given up.
+ * @param lanes Which records are kept apart.
  */
 public record QueueProperties(@Nullable String group, @Nullable Ordering ordering, @Nullable Dispatch dispatch,
 		@Nullable Buffer buffer, @Nullable Timeout timeout, @Nullable Retry retry, @Nullable Ledger ledger,
 		@Nullable Dlq dlq, @Nullable CircuitBreaker circuitBreaker, @Nullable Blocking blocking,
-		@Nullable Shutdown shutdown) {
+		@Nullable Shutdown shutdown, @Nullable Lanes lanes) {
 
 	/**
 	 * Kind of threads that run handlers.
@@ -226,6 +230,47 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * or the queue stops. Zero does not wait.
 	 */
 	public record Shutdown(@Nullable Duration drainTimeout) {
+
+	}
+
+	/**
+	 * Which records are kept apart, by a header.
+	 *
+	 * @param header Header whose value tells the lane of a record. No lanes unless set.
+	 * @param defaultLane Lane of records without the header.
+	 * @param named The lanes beside the default one. A value of the header that belongs
+	 * to none is of the lane 'unknown'.
+	 * @param serve Lanes that this process handles. All named ones and the default one
+	 * unless set.
+	 * @param onForeign What becomes of records of other lanes.
+	 * @param forwardTopic Name of the topic that 'forward' writes; '{topic}' stands for
+	 * the source topic, '{lane}' for the lane.
+	 */
+	public record Lanes(@Nullable String header, @Nullable String defaultLane, @Nullable Map<String, Lane> named,
+			@Nullable List<String> serve, @Nullable Foreign onForeign, @Nullable String forwardTopic) {
+
+	}
+
+	/**
+	 * A lane. What is not set is as for the queue.
+	 *
+	 * @param values Values of the header that belong to the lane. The name of the lane
+	 * unless values or a pattern are set.
+	 * @param pattern Regular expression that further values of the lane match as a whole.
+	 * @param dispatch How its records are run.
+	 * @param timeout How long an attempt may take.
+	 * @param retry How failed records are tried again; topics are those of the queue.
+	 * @param dlq Where failed records go.
+	 * @param circuitBreaker How outages of what its handlers depend on are noticed.
+	 */
+	public record Lane(@Nullable List<String> values, @Nullable Pattern pattern, @Nullable Dispatch dispatch,
+			@Nullable Timeout timeout, @Nullable Retry retry, @Nullable Dlq dlq,
+			@Nullable CircuitBreaker circuitBreaker) {
+
+		QueueProperties asQueue() {
+			return new QueueProperties(null, null, this.dispatch, null, this.timeout, this.retry, null, this.dlq,
+					this.circuitBreaker, null, null, null);
+		}
 
 	}
 

@@ -25,6 +25,7 @@ import io.queuestarter.autoconfigure.QueueProperties.Buffer;
 import io.queuestarter.autoconfigure.QueueProperties.CircuitBreaker;
 import io.queuestarter.autoconfigure.QueueProperties.Dispatch;
 import io.queuestarter.autoconfigure.QueueProperties.Dlq;
+import io.queuestarter.autoconfigure.QueueProperties.Lane;
 import io.queuestarter.autoconfigure.QueueProperties.Ledger;
 import io.queuestarter.autoconfigure.QueueProperties.Local;
 import io.queuestarter.autoconfigure.QueueProperties.Mode;
@@ -35,6 +36,7 @@ import io.queuestarter.autoconfigure.QueueProperties.Shutdown;
 import io.queuestarter.autoconfigure.QueueProperties.Timeout;
 import io.queuestarter.autoconfigure.SettingLookup.Attribute;
 import io.queuestarter.blockage.BlockageRule;
+import io.queuestarter.container.LaneSettings;
 import io.queuestarter.container.QueueDefinition;
 import io.queuestarter.container.QueueSettings;
 import io.queuestarter.container.QueueSettings.DeadLetterTopic;
@@ -92,10 +94,32 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		QueueSettings.Retry retry = retry(lookup, annotation, definition.id(), aside);
 		lookup.require(aside != Aside.RETRY || !retry.tiers().isEmpty(), "blocking.action",
 				"dlq or park while there are no retry.topics");
-		return new QueueSettings(definition.id(), group, ordering, workers(lookup, annotation), limits(lookup),
-				timeouts, outage(lookup, definition.id()), blocking(lookup, timeouts.attempt().initial()), aside, retry,
-				exceptions(lookup, annotation), commitInterval(lookup), deadLetters(lookup, annotation),
-				drainTimeout(lookup), lookup.origins());
+		QueueSettings queue = new QueueSettings(definition.id(), group, ordering, workers(lookup, annotation),
+				limits(lookup), timeouts, outage(lookup, definition.id()),
+				blocking(lookup, timeouts.attempt().initial()), aside, retry, exceptions(lookup, annotation),
+				commitInterval(lookup), deadLetters(lookup, annotation), drainTimeout(lookup), LaneSettings.NONE,
+				lookup.origins());
+		LaneSettings lanes = new LaneResolver(lookup, definition.id()).resolve((name, lane) -> {
+			SettingLookup own = lookup.lane(name, lane.asQueue());
+			QueueSettings ofLane = lane(queue, name, lane, own, annotation);
+			lookup.note(own);
+			return ofLane;
+		}, queue);
+		return queue.with(lanes);
+	}
+
+	/** What is not set for the lane is as for the queue, but its breaker is its own. */
+	private QueueSettings lane(QueueSettings queue, String name, Lane lane, SettingLookup own,
+			QueueListener annotation) {
+		own.require(lane.retry() == null || lane.retry().topics() == null, "retry.topics", "left to the queue");
+		OutageSettings outage = outage(own, queue.id());
+		CircuitBreaker breaker = lane.circuitBreaker();
+		return new QueueSettings(queue.id(), queue.group(), queue.ordering(), workers(own, annotation), queue.limits(),
+				timeouts(own, annotation),
+				(breaker != null && breaker.instance() != null) ? outage : outage.named(outage.instance() + "-" + name),
+				queue.blocking(), queue.aside(), retry(own, annotation, queue.id(), queue.aside()),
+				exceptions(own, annotation), queue.commitInterval(), deadLetters(own, annotation), queue.drainTimeout(),
+				LaneSettings.NONE, queue.origins());
 	}
 
 	private static Workers workers(SettingLookup lookup, QueueListener annotation) {

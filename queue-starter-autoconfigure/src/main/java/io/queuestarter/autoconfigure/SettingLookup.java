@@ -26,6 +26,8 @@ final class SettingLookup {
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("kafka-queue");
 
+	private static final String LANES = "lanes.named.";
+
 	private final QueueDefinition definition;
 
 	private final KafkaQueueProperties properties;
@@ -36,12 +38,43 @@ final class SettingLookup {
 
 	private final Map<String, Origin> origins = new LinkedHashMap<>();
 
+	/** Name of the lane that is looked up, or null for the queue. */
+	private final @Nullable String lane;
+
+	private final @Nullable QueueProperties laneProperties;
+
 	SettingLookup(QueueDefinition definition, KafkaQueueProperties properties, Environment environment,
 			UnaryOperator<String> resolver) {
+		this(definition, properties, environment, resolver, null, null);
+	}
+
+	private SettingLookup(QueueDefinition definition, KafkaQueueProperties properties, Environment environment,
+			UnaryOperator<String> resolver, @Nullable String lane, @Nullable QueueProperties laneProperties) {
+		this.lane = lane;
+		this.laneProperties = laneProperties;
 		this.definition = definition;
 		this.properties = properties;
 		this.environment = environment;
 		this.resolver = resolver;
+	}
+
+	/** Looks up settings of a lane, which beat those of its queue. */
+	SettingLookup lane(String name, QueueProperties ofLane) {
+		return new SettingLookup(this.definition, this.properties, this.environment, this.resolver, name, ofLane);
+	}
+
+	/** Takes over what was set for a lane. */
+	void note(SettingLookup ofLane) {
+		ofLane.origins.forEach((key, origin) -> {
+			if (key.startsWith(LANES)) {
+				this.origins.put(key, origin);
+			}
+		});
+	}
+
+	/** Says what stands for a value that has no short text. */
+	void describe(String key, String text) {
+		this.origins.computeIfPresent(key, (same, origin) -> new Origin(text, origin.source()));
 	}
 
 	Map<String, Origin> origins() {
@@ -63,8 +96,14 @@ final class SettingLookup {
 	/** Looks up a setting that may have no value. */
 	<T> @Nullable T findOrNull(String key, Function<QueueProperties, @Nullable T> getter,
 			@Nullable Attribute<T> attribute, @Nullable T builtIn) {
+		T value = (this.laneProperties != null) ? getter.apply(this.laneProperties) : null;
+		if (value != null) {
+			String name = LANES + this.lane + "." + key;
+			this.origins.put(key, new Origin(value.toString(), name));
+			return note(name, value, laneSource(name));
+		}
 		QueueProperties own = this.properties.listener(this.definition.id());
-		T value = (own != null) ? getter.apply(own) : null;
+		value = (own != null) ? getter.apply(own) : null;
 		if (value != null) {
 			return note(key, value, source(own(key)));
 		}
@@ -96,6 +135,13 @@ final class SettingLookup {
 		String text = (value instanceof Enum<?> constant) ? constant.name().toLowerCase(Locale.ROOT) : value.toString();
 		this.origins.put(key, new Origin(text, source));
 		return value;
+	}
+
+	/** The lanes are those of the queue, or of the defaults. */
+	private String laneSource(String name) {
+		QueueProperties own = this.properties.listener(this.definition.id());
+		boolean isOwn = own != null && own.lanes() != null && own.lanes().named() != null;
+		return source(isOwn ? own(name) : PREFIX.append("defaults").append(name));
 	}
 
 	private ConfigurationPropertyName own(String key) {

@@ -3,6 +3,7 @@ package io.queuestarter.blockage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +33,7 @@ public final class HeadRelief {
 
 	private final BlockageRule rule;
 
-	private final Settler settler;
+	private final Function<Delivery, Settler> settlers;
 
 	private final LogLimit moves;
 
@@ -41,13 +42,13 @@ public final class HeadRelief {
 	/**
 	 * Creates a relief.
 	 * @param rule when a partition counts as blocked
-	 * @param settler ends the records
+	 * @param settlers end the records, by lane
 	 * @param moves tells of records moved aside
 	 * @param nowNanos the time
 	 */
-	public HeadRelief(BlockageRule rule, Settler settler, LogLimit moves, long nowNanos) {
+	public HeadRelief(BlockageRule rule, Function<Delivery, Settler> settlers, LogLimit moves, long nowNanos) {
 		this.rule = rule;
-		this.settler = settler;
+		this.settlers = settlers;
 		this.moves = moves;
 		this.lookedNanos = nowNanos;
 	}
@@ -126,8 +127,9 @@ public final class HeadRelief {
 		if (attempt == null || !attempt.circuit().mayMoveAside(nowNanos)) {
 			return false;
 		}
-		boolean moved = this.settler.moveAside(delivery,
-				new QueueException("Held the watermark of its partition in state " + delivery.state(), null));
+		boolean moved = this.settlers.apply(delivery)
+			.moveAside(delivery,
+					new QueueException("Held the watermark of its partition in state " + delivery.state(), null));
 		if (!moved) {
 			attempt.circuit().refund();
 		}

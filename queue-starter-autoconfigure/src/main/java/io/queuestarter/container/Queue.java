@@ -28,22 +28,17 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueException;
 import io.queuestarter.blockage.HeadRelief;
-import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.deadletter.Destination;
-import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.Stage;
-import io.queuestarter.dispatch.Dispatcher;
-import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.intake.IntakeCounts;
 import io.queuestarter.jobs.JobQueue;
 import io.queuestarter.jobs.Redelivery;
+import io.queuestarter.log.LogLimit;
 import io.queuestarter.outage.CircuitState;
-import io.queuestarter.outage.Circuits;
 import io.queuestarter.retry.RetryTopics;
 import io.queuestarter.settle.Outcomes;
-import io.queuestarter.settle.Settler;
 
 /**
  * One queue of this process: what its consumers share, and what operators see of it.
@@ -66,11 +61,11 @@ public final class Queue implements JobQueue {
 
 	private final QueueRuntime runtime;
 
-	private final QueueEngine engine;
+	private final QueueLanes lanes;
+
+	private final LogLimit moves;
 
 	private final RetryTopics retryTopics;
-
-	private final DeadLetterPublisher deadLetters;
 
 	private final List<QueueConsumer> consumers = new CopyOnWriteArrayList<>();
 
@@ -79,9 +74,6 @@ public final class Queue implements JobQueue {
 	private final StaticMembers staticMembers;
 
 	private final Set<String> seenTopics = ConcurrentHashMap.newKeySet();
-
-	/** Set once before the container starts. */
-	private volatile @Nullable TaskRunner<Delivery> runner;
 
 	/** Set once before the container starts. */
 	private volatile @Nullable MessageListenerContainer container;
@@ -112,14 +104,10 @@ public final class Queue implements JobQueue {
 		this.retryTopics = new RetryTopics(settings.retry().tiers(), settings.retry().parkTopic(), sources);
 		this.subscription = Stream.concat(sources.stream(), this.retryTopics.names().stream()).toList();
 		this.runtime = runtime;
-		this.engine = new QueueEngine(settings, group, this.retryTopics, runtime, this::run, this::raise, this::fail);
-		this.deadLetters = this.engine.deadLetters();
+		this.lanes = new QueueLanes(settings, group, this.retryTopics, runtime, this::raise, this::fail);
+		this.moves = new LogLimit(runtime.time()::nanoTime);
 		this.staticMembers = new StaticMembers(settings.id(), group, this::fail);
 		this.topicLives = new TopicLives(settings.id(), runtime::admin);
-	}
-
-	private boolean run(Delivery delivery, int slot) {
-		return Objects.requireNonNull(this.runner).run(delivery, slot);
 	}
 
 	private void raise() {
@@ -131,7 +119,7 @@ public final class Queue implements JobQueue {
 	 */
 	private void fail(Throwable error) {
 		this.failure = error;
-		this.engine.stop();
+		this.lanes.stop();
 		MessageListenerContainer current = this.container;
 		if (current != null) {
 			// Elsewhere, since a stop may wait for workers.
@@ -151,20 +139,19 @@ public final class Queue implements JobQueue {
 		return this.topicLives;
 	}
 
-	Settler settler() {
-		return this.engine.settler();
-	}
-
-	Circuits circuits() {
-		return this.engine.circuits();
-	}
-
+	/** Moves aside what holds the partitions of one consumer. */
 	HeadRelief headRelief() {
-		return this.engine.headRelief();
+		return new HeadRelief(this.settings.blocking(), (delivery) -> this.lanes.engine(delivery).settler(), this.moves,
+				this.runtime.time().nanoTime());
 	}
 
-	void bind(TaskRunner<Delivery> taskRunner, MessageListenerContainer listenerContainer) {
-		this.runner = taskRunner;
+	/** The lanes that are served here. */
+	QueueLanes lanes() {
+		return this.lanes;
+	}
+
+	/** The container that polls for the queue; to be told once, before it starts. */
+	void bind(MessageListenerContainer listenerContainer) {
 		this.container = listenerContainer;
 	}
 
@@ -174,7 +161,7 @@ public final class Queue implements JobQueue {
 		this.staticMembers.starting();
 		this.seenTopics.clear();
 		prepareOwnTopics();
-		this.engine.start();
+		this.lanes.start();
 		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
 				this.group, this.settings.workers().maxInFlight(),
 				this.settings.workers().virtual() ? "virtual" : "platform", this.settings.limits().window());
@@ -188,7 +175,7 @@ public final class Queue implements JobQueue {
 		List<CompletableFuture<Void>> topics = new ArrayList<>();
 		this.retryTopics.stages()
 			.forEach((topic, stage) -> topics
-				.add(this.deadLetters.prepare(stage.source(), topic, kind(stage), stage.delay())));
+				.add(this.lanes.deadLetters().prepare(stage.source(), topic, kind(stage), stage.delay())));
 		CompletableFuture.allOf(topics.toArray(CompletableFuture[]::new))
 			.completeOnTimeout(null, PREPARATION.toNanos(), TimeUnit.NANOSECONDS)
 			.join();
@@ -209,8 +196,8 @@ public final class Queue implements JobQueue {
 	}
 
 	QueueConsumer add(Consumer<byte[], byte[]> consumer, ConsumerSignal signal) {
-		Intake intake = new Intake(this.settings.limits(), this::stage, dispatcher(), this.engine.bytes(),
-				this.engine.intakeCounts(), this.runtime.time(), signal::raise);
+		Intake intake = new Intake(this.settings.limits(), this::stage, this.lanes.intake(), this.lanes.bytes(),
+				this.lanes.intakeCounts(), this.runtime.time(), signal::raise);
 		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
 		this.consumers.add(queueConsumer);
 		return queueConsumer;
@@ -241,7 +228,10 @@ public final class Queue implements JobQueue {
 	 * A pattern may match the queue's own dead-letter topics, which come to be only now.
 	 */
 	private void prepare(String topic) {
-		String deadLetterTopic = deadLetterTopic(topic);
+		deadLetterTopics(topic).forEach((deadLetterTopic) -> prepare(topic, deadLetterTopic));
+	}
+
+	private void prepare(String topic, String deadLetterTopic) {
 		Pattern pattern = pattern();
 		if (pattern != null && pattern.matcher(deadLetterTopic).matches()) {
 			fail(new QueueConfigurationException(
@@ -250,11 +240,15 @@ public final class Queue implements JobQueue {
 					"Exclude it from the pattern, or set another dlq.topic."));
 			return;
 		}
-		this.deadLetters.prepare(topic, deadLetterTopic, Destination.Kind.DEAD_LETTER, Duration.ZERO);
+		this.lanes.deadLetters().prepare(topic, deadLetterTopic, Destination.Kind.DEAD_LETTER, Duration.ZERO);
 	}
 
-	private String deadLetterTopic(String source) {
-		return this.settings.deadLetters().topic().replace("{topic}", source);
+	/** Lanes may share one. */
+	private Stream<String> deadLetterTopics(String source) {
+		return this.lanes.engines()
+			.stream()
+			.map((engine) -> engine.settings().deadLetters().topic().replace("{topic}", source))
+			.distinct();
 	}
 
 	private @Nullable Pattern pattern() {
@@ -286,14 +280,9 @@ public final class Queue implements JobQueue {
 		return this.logs.getOrDefault(partition, LogBounds.UNKNOWN);
 	}
 
-	/** Who runs its records. */
-	Dispatcher<Delivery> dispatcher() {
-		return this.engine.dispatcher();
-	}
-
 	/** Ends what does not end with the container. */
 	void close() {
-		this.engine.close();
+		this.lanes.close();
 	}
 
 	@Override
@@ -307,7 +296,7 @@ public final class Queue implements JobQueue {
 
 	@Override
 	public Redelivery redelivery() {
-		return new QueueRedelivery(this, this.engine, this.runtime.time());
+		return new QueueRedelivery(this, this.lanes, this.runtime.time());
 	}
 
 	/**
@@ -354,7 +343,7 @@ public final class Queue implements JobQueue {
 		if (!this.settings.deadLetters().enabled()) {
 			return Set.of();
 		}
-		return sources().stream().map(this::deadLetterTopic).collect(Collectors.toUnmodifiableSet());
+		return sources().stream().flatMap(this::deadLetterTopics).collect(Collectors.toUnmodifiableSet());
 	}
 
 	/**
@@ -405,7 +394,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public int inFlight() {
-		return dispatcher().inFlight();
+		return this.lanes.sum((engine) -> engine.dispatcher().inFlight());
 	}
 
 	/**
@@ -413,7 +402,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public int buffered() {
-		return dispatcher().waiting();
+		return this.lanes.sum((engine) -> engine.dispatcher().waiting());
 	}
 
 	/**
@@ -421,7 +410,7 @@ public final class Queue implements JobQueue {
 	 * @return the number, 0 if it has none
 	 */
 	public int waitingForTurn() {
-		return dispatcher().waitingForTurn();
+		return this.lanes.sum((engine) -> engine.dispatcher().waitingForTurn());
 	}
 
 	/**
@@ -429,7 +418,7 @@ public final class Queue implements JobQueue {
 	 * @return the number of bytes
 	 */
 	public long bufferedBytes() {
-		return this.engine.bytes().held();
+		return this.lanes.bytes().held();
 	}
 
 	/**
@@ -437,7 +426,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public int retryWaiting() {
-		return this.engine.retries().waiting();
+		return this.lanes.sum((engine) -> engine.retries().waiting());
 	}
 
 	/**
@@ -445,7 +434,7 @@ public final class Queue implements JobQueue {
 	 * @return the counters
 	 */
 	public IntakeCounts intakeCounts() {
-		return this.engine.intakeCounts();
+		return this.lanes.intakeCounts();
 	}
 
 	/**
@@ -453,7 +442,7 @@ public final class Queue implements JobQueue {
 	 * @return one state a circuit
 	 */
 	public List<CircuitState> circuitStates() {
-		return this.engine.circuits().states(this.runtime.time().nanoTime());
+		return this.lanes.circuitStates(this.runtime.time().nanoTime());
 	}
 
 	/**
@@ -462,7 +451,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public int leaked() {
-		return this.engine.overstays().leaked();
+		return this.lanes.sum((engine) -> engine.overstays().leaked());
 	}
 
 	/**
@@ -470,7 +459,7 @@ public final class Queue implements JobQueue {
 	 * @return the counters
 	 */
 	public Outcomes outcomes() {
-		return this.engine.outcomes();
+		return this.lanes.outcomes();
 	}
 
 	/**
@@ -479,7 +468,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public long deadLettered(DeadLetterReason reason) {
-		return this.deadLetters.published(reason);
+		return this.lanes.deadLetters().published(reason);
 	}
 
 	/**
@@ -496,7 +485,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public long redirected(Destination.Kind kind) {
-		return this.deadLetters.redirected(kind);
+		return this.lanes.deadLetters().redirected(kind);
 	}
 
 	/**
@@ -505,7 +494,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public int deadLettersWaiting() {
-		return this.deadLetters.waiting();
+		return this.lanes.deadLetters().waiting();
 	}
 
 	/**
@@ -513,7 +502,7 @@ public final class Queue implements JobQueue {
 	 * @return the number
 	 */
 	public long deadLetterFailures() {
-		return this.deadLetters.failures();
+		return this.lanes.deadLetters().failures();
 	}
 
 	/**
@@ -550,7 +539,7 @@ public final class Queue implements JobQueue {
 	 * @return a text for operators, or {@code null}
 	 */
 	public @Nullable String deadLetterProblem() {
-		return this.deadLetters.problem();
+		return this.lanes.deadLetters().problem();
 	}
 
 }

@@ -120,7 +120,7 @@ final class QueueConsumer {
 			begin(due);
 		}
 		this.retentionLoss.lookIfDue(now);
-		this.intake.setClosed(this.queue.circuits().isOpen());
+		this.intake.setClosed(this.queue.lanes().isOpen());
 		this.intake.proceed();
 		this.relief.lookIfDue(this.intake.assignments(), now);
 		if (this.commits.nanosUntilDue(now) <= 0) {

@@ -1,5 +1,6 @@
 package io.queuestarter.container;
 
+import java.util.Objects;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -10,20 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.support.KafkaUtils;
 
-import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.deadletter.DeadLetterPublisher;
-import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryOrder;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.dispatch.TaskRunner;
-import io.queuestarter.intake.IntakeCounts;
-import io.queuestarter.log.LogLimit;
 import io.queuestarter.outage.Circuits;
 import io.queuestarter.retry.Backoff;
 import io.queuestarter.retry.Retries;
-import io.queuestarter.retry.RetryTopics;
 import io.queuestarter.settle.Outcomes;
 import io.queuestarter.settle.Overstays;
 import io.queuestarter.settle.RetryRule;
@@ -31,8 +27,8 @@ import io.queuestarter.settle.Routes;
 import io.queuestarter.settle.Settler;
 
 /**
- * The stages that all consumers of a queue share, wired to each other: dispatch, settle,
- * retry and dead letters. <em>Thread-safe.</em>
+ * The stages of one lane that all consumers of a queue share, wired to each other:
+ * dispatch, settle and retry. <em>Thread-safe.</em>
  */
 final class QueueEngine {
 
@@ -50,6 +46,8 @@ final class QueueEngine {
 	 */
 	private static final int RETRY_SHARE = 8;
 
+	private final String lane;
+
 	private final QueueSettings settings;
 
 	private final QueueRuntime runtime;
@@ -60,10 +58,6 @@ final class QueueEngine {
 
 	private final Dispatcher<Delivery> dispatcher;
 
-	private final ByteBudget bytes;
-
-	private final IntakeCounts intakeCounts = new IntakeCounts();
-
 	private final Outcomes outcomes = new Outcomes();
 
 	private final Retries retries;
@@ -72,40 +66,36 @@ final class QueueEngine {
 
 	private final Overstays overstays;
 
-	private final DeadLetterPublisher deadLetters;
-
 	private final Settler settler;
 
-	private final LogLimit moves;
+	/** Set once before the container starts. */
+	private volatile @Nullable TaskRunner<Delivery> runner;
 
 	/** Volatile; changed while the container starts. */
 	private volatile @Nullable ScheduledFuture<?> timeouts;
 
 	/**
 	 * Wires the stages.
-	 * @param retryTopics topics that the queue writes for itself
-	 * @param runner runs a record on a worker
+	 * @param lane name of the lane
+	 * @param settings settings of the lane
+	 * @param routes where records go that are not tried again here
+	 * @param deadLetters brings them there
 	 * @param roomListener told when a bound has room again
 	 * @param fatal told when nothing of the engine can be trusted any more
 	 */
-	QueueEngine(QueueSettings settings, String group, RetryTopics retryTopics, QueueRuntime runtime,
-			TaskRunner<Delivery> runner, Runnable roomListener, Consumer<Throwable> fatal) {
+	QueueEngine(String lane, QueueSettings settings, String group, Routes routes, DeadLetterPublisher deadLetters,
+			QueueRuntime runtime, Runnable roomListener, Consumer<Throwable> fatal) {
+		this.lane = lane;
 		this.settings = settings;
 		this.runtime = runtime;
 		this.workers = runtime.workers(settings);
 		this.standstill = new Standstill(runtime.time(), this.workers);
 		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
-				(worker) -> this.workers.execute(() -> runIn(group, worker)), (delivery, slot) -> {
-					this.standstill.hold();
-					return runner.run(delivery, slot);
-				}, roomListener, DeliveryOrder.of(settings.ordering()));
-		this.bytes = new ByteBudget(settings.limits().bytes(), roomListener);
+				(worker) -> this.workers.execute(() -> runIn(group, worker)), this::run, roomListener,
+				DeliveryOrder.of(settings.ordering()));
 		int inFlight = settings.workers().maxInFlight();
 		this.retries = new Retries(runtime.timer(), this.dispatcher, Math.max(1, inFlight / RETRY_SHARE));
 		this.circuits = runtime.circuits(settings);
-		Routes routes = new Routes(retryTopics,
-				settings.deadLetters().enabled() ? settings.deadLetters().topic() : null, settings.aside());
-		this.deadLetters = runtime.deadLetters(settings, group, routes);
 		QueueSettings.Retry retry = settings.retry();
 		RetryRule rule = new RetryRule(
 				retry.maxAttempts(), settings.timeouts().maxCount(), new Backoff(retry.initialInterval(),
@@ -113,9 +103,18 @@ final class QueueEngine {
 				settings.exceptions());
 		this.overstays = new Overstays(this.dispatcher, settings.timeouts().grace(), settings.workers().maxLeaked(),
 				runtime.time());
-		this.settler = new Settler(rule, routes, this.deadLetters, this.dispatcher, this.retries, this.overstays,
+		this.settler = new Settler(rule, routes, deadLetters, this.dispatcher, this.retries, this.overstays,
 				this.outcomes, runtime.time(), fatal);
-		this.moves = new LogLimit(runtime.time()::nanoTime);
+	}
+
+	private boolean run(Delivery delivery, int slot) {
+		this.standstill.hold();
+		return Objects.requireNonNull(this.runner).run(delivery, slot);
+	}
+
+	/** Who runs the records; to be told once, before the container starts. */
+	void bind(TaskRunner<Delivery> taskRunner) {
+		this.runner = taskRunner;
 	}
 
 	/**
@@ -132,9 +131,12 @@ final class QueueEngine {
 		}
 	}
 
-	/** Moves aside what holds the partitions of one consumer. */
-	HeadRelief headRelief() {
-		return new HeadRelief(this.settings.blocking(), this.settler, this.moves, this.runtime.time().nanoTime());
+	String lane() {
+		return this.lane;
+	}
+
+	QueueSettings settings() {
+		return this.settings;
 	}
 
 	Overstays overstays() {
@@ -147,7 +149,7 @@ final class QueueEngine {
 
 	/** Takes records, also again after {@link #stop()}, and times attempts out. */
 	void start() {
-		cancelTimeouts();
+		stopTimeouts();
 		this.standstill.restart();
 		long period = Math.max(SHORTEST_LOOK_NANOS,
 				Math.min(this.settings.timeouts().attempt().initial().toNanos() / 10, LONGEST_LOOK_NANOS));
@@ -177,12 +179,11 @@ final class QueueEngine {
 
 	/** Ends what does not end with the container. */
 	void close() {
-		cancelTimeouts();
-		this.deadLetters.close();
+		stopTimeouts();
 		this.workers.close();
 	}
 
-	private void cancelTimeouts() {
+	void stopTimeouts() {
 		ScheduledFuture<?> current = this.timeouts;
 		if (current != null) {
 			current.cancel(false);
@@ -198,24 +199,12 @@ final class QueueEngine {
 		return this.dispatcher;
 	}
 
-	ByteBudget bytes() {
-		return this.bytes;
-	}
-
-	IntakeCounts intakeCounts() {
-		return this.intakeCounts;
-	}
-
 	Outcomes outcomes() {
 		return this.outcomes;
 	}
 
 	Retries retries() {
 		return this.retries;
-	}
-
-	DeadLetterPublisher deadLetters() {
-		return this.deadLetters;
 	}
 
 	Settler settler() {

@@ -79,7 +79,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		}
 		QueueSettings queueSettings = this.settings.settingsOf(definition);
 		QueueChecks checks = new QueueChecks(definition, endpoint, this.consumerFactory.getConfigurationProperties());
-		String group = checks.group(queueSettings);
+		String group = checks.group(queueSettings) + queueSettings.lanes().groupSuffix();
 		checks.consumer(queueSettings);
 		Queue queue = new Queue(queueSettings, group, checks.subscription(), this.runtime);
 		checks.deadLetters(queueSettings, queue.subscription());
@@ -88,8 +88,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		methodEndpoint.setGroupId(group);
 		methodEndpoint.setBatchListener(false);
 		methodEndpoint.setAckDiscarded(true);
-		methodEndpoint
-			.setMessageHandlerMethodFactory(new AnsweringHandlerMethodFactory(this.handlerMethods, queue.settler()));
+		methodEndpoint.setMessageHandlerMethodFactory(new AnsweringHandlerMethodFactory(this.handlerMethods));
 		this.current = queue;
 		try {
 			ConcurrentMessageListenerContainer<byte[], byte[]> container = super.createListenerContainer(endpoint);
@@ -108,8 +107,11 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		AcknowledgingConsumerAwareMessageListener<Object, Object> adapter = (AcknowledgingConsumerAwareMessageListener<Object, Object>) Objects
 			.requireNonNull(container.getContainerProperties().getMessageListener());
 		QueueConsumerFactory factory = new QueueConsumerFactory(this.consumerFactory, queue);
-		queue.bind(new HandlerRunner(factory.decoder(properties), adapter, guard(queue.id()), queue.settler(),
-				this.runtime.time(), queue.settings().timeouts().attempt(), queue.circuits()), container);
+		queue.lanes()
+			.engines()
+			.forEach((engine) -> engine.bind(new HandlerRunner(factory.decoder(properties), adapter, guard(queue.id()),
+					engine.settler(), this.runtime.time(), engine.settings().timeouts().attempt(), engine.circuits())));
+		queue.bind(container);
 	}
 
 	@Override

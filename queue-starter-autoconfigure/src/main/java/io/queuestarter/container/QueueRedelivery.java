@@ -11,11 +11,13 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.jobs.Redelivery;
 import io.queuestarter.ledger.OffsetRanges;
@@ -36,19 +38,20 @@ final class QueueRedelivery implements Redelivery {
 
 	private final Queue queue;
 
-	private final QueueEngine engine;
+	private final QueueLanes lanes;
 
 	private final TimeSource time;
 
-	private final TaskQueue<Delivery> tasks;
+	/** By the index of a lane. */
+	private final List<TaskQueue<Delivery>> tasks;
 
 	private final Map<Stage, Map<TopicPartition, Assignment>> assignments = new HashMap<>();
 
-	QueueRedelivery(Queue queue, QueueEngine engine, TimeSource time) {
+	QueueRedelivery(Queue queue, QueueLanes lanes, TimeSource time) {
 		this.queue = queue;
-		this.engine = engine;
+		this.lanes = lanes;
 		this.time = time;
-		this.tasks = engine.openForMerge();
+		this.tasks = lanes.engines().stream().map(QueueEngine::openForMerge).toList();
 	}
 
 	@Override
@@ -57,10 +60,10 @@ final class QueueRedelivery implements Redelivery {
 		if (state != QueueState.RUNNING && state != QueueState.STARTING) {
 			return "queue is " + state;
 		}
-		if (this.engine.circuits().isOpen()) {
+		if (this.lanes.isOpen()) {
 			return "circuit breaker is open";
 		}
-		return this.engine.bytes().isSpent() ? "buffer.max-size is reached" : null;
+		return this.lanes.bytes().isSpent() ? "buffer.max-size is reached" : null;
 	}
 
 	/**
@@ -68,8 +71,13 @@ final class QueueRedelivery implements Redelivery {
 	 */
 	@Override
 	public boolean hasRoom() {
-		return this.engine.dispatcher().waiting(this.tasks) < this.engine.dispatcher().limit()
-				&& assignments().allMatch(QueueRedelivery::hasRoom);
+		for (int lane = 0; lane < this.tasks.size(); lane++) {
+			Dispatcher<Delivery> dispatcher = this.lanes.engines().get(lane).dispatcher();
+			if (dispatcher.waiting(this.tasks.get(lane)) >= dispatcher.limit()) {
+				return false;
+			}
+		}
+		return assignments().allMatch(QueueRedelivery::hasRoom);
 	}
 
 	/**
@@ -89,34 +97,54 @@ final class QueueRedelivery implements Redelivery {
 	}
 
 	@Override
+	public @Nullable String refusal(ConsumerRecord<byte[], byte[]> letter) {
+		RecordContext context = contextOf(letter);
+		return context.isServed() ? null : "lane '" + context.lane() + "' is not served here";
+	}
+
+	private RecordContext contextOf(ConsumerRecord<byte[], byte[]> letter) {
+		return this.queue.settings().lanes().rules().of(letter.headers());
+	}
+
+	@Override
 	public Delivery deliver(ConsumerRecord<byte[], byte[]> letter, String source) {
 		Assignment assignment = this.assignments
 			.computeIfAbsent(new Stage(source, Stage.Kind.DEAD_LETTER, Duration.ZERO), (stage) -> new HashMap<>())
 			.computeIfAbsent(new TopicPartition(letter.topic(), letter.partition()),
 					(partition) -> assignment(partition, source, letter.offset()));
 		assignment.ledger().advance();
-		Delivery delivery = assignment.admit(letter, this.time.nanoTime());
-		this.engine.dispatcher().submit(this.tasks, List.of(delivery));
+		RecordContext context = contextOf(letter);
+		if (!context.isServed()) {
+			throw new IllegalArgumentException("Lane of " + letter + " is not served");
+		}
+		Delivery delivery = assignment.admit(letter, context, this.time.nanoTime());
+		this.lanes.engine(delivery).dispatcher().submit(this.tasks.get(context.index()), List.of(delivery));
 		return delivery;
 	}
 
 	private Assignment assignment(TopicPartition partition, String source, long offset) {
 		return new Assignment(partition, new Stage(source, Stage.Kind.DEAD_LETTER, Duration.ZERO),
-				new PartitionLedger<>(WINDOW, offset, OffsetRanges.EMPTY), 0, -1, this.tasks, this.engine.bytes(),
+				new PartitionLedger<>(WINDOW, offset, OffsetRanges.EMPTY), 0, -1, this.tasks, this.lanes.bytes(),
 				new ByteBudget(Long.MAX_VALUE, NOBODY), NOBODY);
 	}
 
 	/** None that waits for another one is begun any more. */
 	@Override
 	public void letGoIdle() {
-		this.engine.dispatcher().close(this.tasks);
+		closeTasks();
 		forEachOutstanding(Delivery::letGoIfIdle);
 	}
 
 	@Override
 	public void close() {
-		this.engine.dispatcher().close(this.tasks);
+		closeTasks();
 		forEachOutstanding(Delivery::letGo);
+	}
+
+	private void closeTasks() {
+		for (int lane = 0; lane < this.tasks.size(); lane++) {
+			this.lanes.engines().get(lane).dispatcher().close(this.tasks.get(lane));
+		}
 	}
 
 	private void forEachOutstanding(Consumer<Delivery> action) {

@@ -26,10 +26,11 @@ import io.queuestarter.deadletter.DeadLetterProducers;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.deadletter.DeadLetterSettings;
 import io.queuestarter.deadletter.DeadLetterTopics;
+import io.queuestarter.deadletter.Destination;
+import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.jobs.JobClients;
 import io.queuestarter.outage.Circuits;
-import io.queuestarter.settle.Routes;
 
 /**
  * What all queues of an application share: the timer, and the producer of dead letters.
@@ -179,8 +180,9 @@ public final class QueueRuntime implements AutoCloseable {
 				this::admin, settings, this.time::nanoTime);
 	}
 
-	DeadLetterPublisher deadLetters(QueueSettings settings, String group, Routes routes) {
-		return new DeadLetterPublisher(new DeadLetterSettings(settings.id(), group, routes::deadLetter,
+	DeadLetterPublisher deadLetters(QueueSettings settings, String group,
+			Function<Delivery, @Nullable Destination> fallback) {
+		return new DeadLetterPublisher(new DeadLetterSettings(settings.id(), group, fallback,
 				settings.deadLetters().onTooLarge(), FIRST_PAUSE, MAX_PAUSE), new Producers(),
 				this.topics.apply(settings), this.time::nanoTime);
 	}

@@ -33,12 +33,24 @@ import io.queuestarter.settle.Routes.Aside;
  * @param commitInterval time between commits
  * @param deadLetters where failed records go
  * @param drainTimeout longest wait for running records when partitions are given up
+ * @param lanes which records are kept apart
  * @param origins value and source of every setting, by key
  */
 public record QueueSettings(String id, @Nullable String group, Ordering ordering, Workers workers, IntakeLimits limits,
 		Timeouts timeouts, OutageSettings outage, BlockageRule blocking, Aside aside, Retry retry,
 		ExceptionPolicy exceptions, Duration commitInterval, DeadLetterTopic deadLetters, Duration drainTimeout,
-		Map<String, Origin> origins) {
+		LaneSettings lanes, Map<String, Origin> origins) {
+
+	/**
+	 * The same with lanes.
+	 * @param others which records are kept apart
+	 * @return the settings
+	 */
+	public QueueSettings with(LaneSettings others) {
+		return new QueueSettings(this.id, this.group, this.ordering, this.workers, this.limits, this.timeouts,
+				this.outage, this.blocking, this.aside, this.retry, this.exceptions, this.commitInterval,
+				this.deadLetters, this.drainTimeout, others, this.origins);
+	}
 
 	/**
 	 * How records are run.

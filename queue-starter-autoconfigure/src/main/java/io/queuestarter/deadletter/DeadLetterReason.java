@@ -29,7 +29,10 @@ public enum DeadLetterReason {
 	UNDECODABLE,
 
 	/** The payload did not convert or validate, or a required header is missing. */
-	UNPROCESSABLE;
+	UNPROCESSABLE,
+
+	/** Its lane is not served here. */
+	FOREIGN_LANE;
 
 	/**
 	 * The reason as tag and header value.

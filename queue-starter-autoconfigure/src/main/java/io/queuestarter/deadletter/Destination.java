@@ -21,7 +21,10 @@ public record Destination(Kind kind, String topic, int retries) {
 		RETRY("retry topic", "retry.topics"),
 
 		/** Records that held others up, and go on by themselves. */
-		PARK("park topic", "blocking.park-topic");
+		PARK("park topic", "blocking.park-topic"),
+
+		/** Records of a lane that others serve. */
+		FORWARD("topic of another lane", "lanes.forward-topic");
 
 		/** What operators call it. */
 		final String text;

@@ -1,11 +1,14 @@
 package io.queuestarter.delivery;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.ledger.PartitionLedger;
 
@@ -25,7 +28,8 @@ public final class Assignment {
 
 	private final long begunBefore;
 
-	private final TaskQueue<Delivery> queue;
+	/** By the index of a lane. */
+	private final List<TaskQueue<Delivery>> queues;
 
 	/** Consumer thread only. */
 	private int leaderEpoch;
@@ -47,20 +51,21 @@ public final class Assignment {
 	 * before
 	 * @param leaderEpoch highest leader epoch of records polled before, or -1 if not
 	 * known
-	 * @param queue its waiting tasks
+	 * @param queues its waiting tasks, by the index of their lane
 	 * @param common bytes held by the whole listener
 	 * @param own bytes held by this partition
 	 * @param headListener told by the thread that settles the record that holds the
 	 * watermark; must be quick
 	 */
 	public Assignment(TopicPartition partition, Stage stage, PartitionLedger<Delivery> ledger, long begunBefore,
-			int leaderEpoch, TaskQueue<Delivery> queue, ByteBudget common, ByteBudget own, Runnable headListener) {
+			int leaderEpoch, List<TaskQueue<Delivery>> queues, ByteBudget common, ByteBudget own,
+			Runnable headListener) {
 		this.partition = partition;
 		this.stage = stage;
 		this.ledger = ledger;
 		this.begunBefore = begunBefore;
 		this.leaderEpoch = leaderEpoch;
-		this.queue = queue;
+		this.queues = queues;
 		this.common = common;
 		this.own = own;
 		this.headListener = headListener;
@@ -69,12 +74,13 @@ public final class Assignment {
 	/**
 	 * Enters a record into the ledger. Consumer thread only.
 	 * @param record the record
+	 * @param context where it belongs
 	 * @param nowNanos the time, on the scale of {@link TimeSource#nanoTime()}
 	 * @return its delivery, to be dispatched
 	 */
-	public Delivery admit(ConsumerRecord<byte[], byte[]> record, long nowNanos) {
+	public Delivery admit(ConsumerRecord<byte[], byte[]> record, RecordContext context, long nowNanos) {
 		int size = sizeOf(record);
-		Delivery delivery = new Delivery(this, record, size, nowNanos);
+		Delivery delivery = new Delivery(this, record, context, size, nowNanos);
 		delivery.sequence = this.ledger.append(record.offset(), delivery);
 		this.common.take(size);
 		this.own.take(size);
@@ -152,10 +158,15 @@ public final class Assignment {
 
 	/**
 	 * The partition's tasks that wait for a slot.
-	 * @return the queue
+	 * @return a queue for each lane, by its index
 	 */
-	public TaskQueue<Delivery> queue() {
-		return this.queue;
+	public List<TaskQueue<Delivery>> queues() {
+		return this.queues;
+	}
+
+	/** Where tasks of a context wait, or null if nobody runs them here. */
+	@Nullable TaskQueue<Delivery> queue(RecordContext context) {
+		return context.isServed() ? this.queues.get(context.index()) : null;
 	}
 
 	/**

@@ -389,9 +389,27 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		return this.slot;
 	}
 
+	/**
+	 * Who receives the answer.
+	 * @return the receiver
+	 */
+	public Answers answers() {
+		return this.answers;
+	}
+
 	@Override
 	public int attempt() {
 		return this.number;
+	}
+
+	@Override
+	public String lane() {
+		return this.delivery.context().lane();
+	}
+
+	@Override
+	public @Nullable String zone() {
+		return this.delivery.context().zone();
 	}
 
 	@Override

@@ -6,6 +6,8 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.context.RecordContext;
+import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.outage.Circuit;
 
 /**
@@ -21,6 +23,8 @@ public final class Delivery {
 		.newUpdater(Delivery.class, DeliveryState.class, "state");
 
 	private final Assignment assignment;
+
+	private final RecordContext context;
 
 	private final long offset;
 
@@ -79,8 +83,10 @@ public final class Delivery {
 	/** Volatile; end of the last back-off. */
 	private volatile long backoffEndNanos;
 
-	Delivery(Assignment assignment, ConsumerRecord<byte[], byte[]> record, int size, long admittedNanos) {
+	Delivery(Assignment assignment, ConsumerRecord<byte[], byte[]> record, RecordContext context, int size,
+			long admittedNanos) {
 		this.assignment = assignment;
+		this.context = context;
 		this.record = record;
 		this.offset = record.offset();
 		this.size = size;
@@ -198,8 +204,9 @@ public final class Delivery {
 
 	/** A record in flight occupies a slot, which is free later than now. */
 	private void tellOrder(DeliveryState from) {
-		if (from != DeliveryState.IN_FLIGHT) {
-			this.assignment.queue().ended(this);
+		TaskQueue<Delivery> queue = this.assignment.queue(this.context);
+		if (from != DeliveryState.IN_FLIGHT && queue != null) {
+			queue.ended(this);
 		}
 	}
 
@@ -284,6 +291,14 @@ public final class Delivery {
 	 */
 	public Assignment assignment() {
 		return this.assignment;
+	}
+
+	/**
+	 * Where the record belongs.
+	 * @return lane and zone
+	 */
+	public RecordContext context() {
+		return this.context;
 	}
 
 	/**

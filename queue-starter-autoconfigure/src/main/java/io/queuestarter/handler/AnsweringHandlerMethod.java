@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
-import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Attempt;
 
 /**
@@ -24,14 +23,11 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 
 	private final boolean acknowledging;
 
-	private final Answers answers;
-
-	AnsweringHandlerMethod(InvocableHandlerMethod delegate, ResultKind kind, Answers answers) {
+	AnsweringHandlerMethod(InvocableHandlerMethod delegate, ResultKind kind) {
 		super(delegate.getBean(), delegate.getMethod());
 		this.delegate = delegate;
 		this.kind = kind;
 		this.acknowledging = ResultKind.takesAcknowledgment(delegate.getMethod());
-		this.answers = answers;
 	}
 
 	@Override
@@ -96,10 +92,10 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 		}
 		stage.whenComplete((value, error) -> {
 			if (error != null) {
-				this.answers.failed(attempt, error);
+				attempt.answers().failed(attempt, error);
 			}
 			else if (!this.acknowledging) {
-				this.answers.handled(attempt);
+				attempt.answers().handled(attempt);
 			}
 		});
 	}

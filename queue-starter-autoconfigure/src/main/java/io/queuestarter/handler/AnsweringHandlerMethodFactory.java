@@ -5,8 +5,6 @@ import java.lang.reflect.Method;
 import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
-import io.queuestarter.delivery.Answers;
-
 /**
  * Makes handler methods whose result is the answer to the attempt.
  */
@@ -14,22 +12,18 @@ public final class AnsweringHandlerMethodFactory implements MessageHandlerMethod
 
 	private final MessageHandlerMethodFactory delegate;
 
-	private final Answers answers;
-
 	/**
 	 * Creates a factory.
 	 * @param delegate makes methods that resolve their arguments
-	 * @param answers who receives the answers
 	 */
-	public AnsweringHandlerMethodFactory(MessageHandlerMethodFactory delegate, Answers answers) {
+	public AnsweringHandlerMethodFactory(MessageHandlerMethodFactory delegate) {
 		this.delegate = delegate;
-		this.answers = answers;
 	}
 
 	@Override
 	public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
 		return new AnsweringHandlerMethod(this.delegate.createInvocableHandlerMethod(bean, method),
-				ResultKind.of(method), this.answers);
+				ResultKind.of(method));
 	}
 
 	/**

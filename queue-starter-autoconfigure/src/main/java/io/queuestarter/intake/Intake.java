@@ -20,7 +20,6 @@ import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
-import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.PartitionLedger;
 
@@ -38,7 +37,7 @@ public final class Intake {
 
 	private final Function<String, Stage> stages;
 
-	private final Dispatcher<Delivery> dispatcher;
+	private final IntakeLanes lanes;
 
 	private final ByteBudget common;
 
@@ -58,18 +57,18 @@ public final class Intake {
 	 * Creates the intake of one consumer.
 	 * @param limits the bounds
 	 * @param stages tells what a topic is for
-	 * @param dispatcher where admitted records go
+	 * @param lanes where admitted records go
 	 * @param common bytes held by all consumers of the queue
 	 * @param counts counts for all consumers of the queue
 	 * @param time where the time is read
 	 * @param roomListener told by any thread when a bound that may have paused a
 	 * partition has room again; must be quick
 	 */
-	public Intake(IntakeLimits limits, Function<String, Stage> stages, Dispatcher<Delivery> dispatcher,
-			ByteBudget common, IntakeCounts counts, TimeSource time, Runnable roomListener) {
+	public Intake(IntakeLimits limits, Function<String, Stage> stages, IntakeLanes lanes, ByteBudget common,
+			IntakeCounts counts, TimeSource time, Runnable roomListener) {
 		this.limits = limits;
 		this.stages = stages;
-		this.dispatcher = dispatcher;
+		this.lanes = lanes;
 		this.common = common;
 		this.counts = counts;
 		this.time = time;
@@ -91,7 +90,7 @@ public final class Intake {
 	private PartitionIntake assign(TopicPartition partition, long watermark, AckedSet restored, int leaderEpoch) {
 		PartitionLedger<Delivery> ledger = new PartitionLedger<>(this.limits.window(), watermark, restored.settled());
 		Assignment assignment = new Assignment(partition, this.stages.apply(partition.topic()), ledger,
-				restored.begun(), leaderEpoch, this.dispatcher.open(this.limits.partitionRecords() / 2), this.common,
+				restored.begun(), leaderEpoch, this.lanes.open(this.limits.partitionRecords() / 2), this.common,
 				new ByteBudget(this.limits.partitionBytes(), this.roomListener), this.roomListener);
 		PartitionIntake intake = new PartitionIntake(assignment, this.counts);
 		this.partitions.put(partition, intake);
@@ -109,7 +108,7 @@ public final class Intake {
 		if (intake == null) {
 			return null;
 		}
-		this.dispatcher.close(intake.assignment().queue());
+		this.lanes.close(intake.assignment());
 		return intake.assignment();
 	}
 
@@ -213,7 +212,7 @@ public final class Intake {
 		boolean progress = true;
 		while (progress && !waiting.isEmpty()) {
 			progress = false;
-			int share = Math.max(1, (this.limits.records() - this.dispatcher.waiting()) / waiting.size());
+			int share = Math.max(1, (this.limits.records() - this.lanes.waiting()) / waiting.size());
 			for (PartitionIntake partition : waiting) {
 				progress |= admit(partition, share);
 			}
@@ -222,29 +221,30 @@ public final class Intake {
 	}
 
 	private boolean admit(PartitionIntake partition, int share) {
-		int room = Math.min(this.limits.records() - this.dispatcher.waiting(),
-				this.limits.partitionRecords() - this.dispatcher.waiting(partition.assignment().queue()));
-		if (room <= 0) {
+		int room = Math.min(this.limits.records() - this.lanes.waiting(),
+				this.limits.partitionRecords() - this.lanes.waiting(partition.assignment()));
+		if (room <= 0 && !this.lanes.isInWant()) {
 			return false;
 		}
 		long before = partition.assignment().ledger().next();
-		List<Delivery> admitted = partition.admit(Math.min(share, room), this.time);
-		this.dispatcher.submit(partition.assignment().queue(), admitted);
+		List<Delivery> admitted = partition.admit(Math.min(share, Math.max(1, room)), this.lanes, this.time);
+		this.lanes.submit(partition.assignment(), admitted);
 		return partition.assignment().ledger().next() != before;
 	}
 
 	private boolean isFull(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
 		return this.closed || partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
-				|| this.dispatcher.waiting() >= this.limits.records()
-				|| this.dispatcher.waiting(assignment.queue()) >= this.limits.partitionRecords();
+				|| ((this.lanes.waiting() >= this.limits.records()
+						|| this.lanes.waiting(assignment) >= this.limits.partitionRecords()) && !this.lanes.isInWant());
 	}
 
 	private boolean hasRoom(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
 		return !this.closed && !partition.hasPending() && !assignment.ledger().isFull() && !assignment.isOverBytes()
-				&& this.dispatcher.waiting() <= this.limits.records() / 2
-				&& this.dispatcher.waiting(assignment.queue()) <= this.limits.partitionRecords() / 2;
+				&& ((this.lanes.waiting() <= this.limits.records() / 2
+						&& this.lanes.waiting(assignment) <= this.limits.partitionRecords() / 2)
+						|| this.lanes.isInWant());
 	}
 
 	/**

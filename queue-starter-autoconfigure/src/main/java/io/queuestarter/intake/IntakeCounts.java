@@ -10,10 +10,25 @@ public final class IntakeCounts {
 
 	private final LongAdder redelivered = new LongAdder();
 
+	private final LongAdder skipped = new LongAdder();
+
 	private final LongAdder lostToRetention = new LongAdder();
 
 	void redelivered(int records) {
 		this.redelivered.add(records);
+	}
+
+	void skipped(int records) {
+		this.skipped.add(records);
+	}
+
+	/**
+	 * Records settled without being handled, because another consumer group serves their
+	 * lane.
+	 * @return the number
+	 */
+	public long skipped() {
+		return this.skipped.sum();
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
@@ -145,14 +146,16 @@ final class PartitionIntake {
 	/**
 	 * Admits pending records.
 	 * @param most largest number to admit
+	 * @param lanes tell where a record belongs
 	 * @param time where the time is read
-	 * @return deliveries to dispatch; records settled by an earlier owner are not among
-	 * them
+	 * @return the deliveries; records settled by an earlier owner, and those of lanes
+	 * that are skipped, are not among them
 	 */
-	List<Delivery> admit(int most, TimeSource time) {
+	List<Delivery> admit(int most, IntakeLanes lanes, TimeSource time) {
 		long nowNanos = time.nanoTime();
 		PartitionLedger<Delivery> ledger = this.assignment.ledger();
 		int redelivered = 0;
+		int skipped = 0;
 		List<Delivery> admitted = new ArrayList<>(Math.min(most, this.pending.size()));
 		while (admitted.size() < most && !this.pending.isEmpty() && !ledger.isFull()
 				&& !this.assignment.isOverBytes()) {
@@ -166,13 +169,23 @@ final class PartitionIntake {
 				break;
 			}
 			else {
-				redelivered += this.assignment.isBegunBefore(record.offset()) ? 1 : 0;
-				admitted.add(this.assignment.admit(record, nowNanos));
+				RecordContext context = lanes.contextOf(record);
+				if (lanes.skips(context)) {
+					ledger.appendSettled(record.offset());
+					skipped++;
+				}
+				else {
+					redelivered += this.assignment.isBegunBefore(record.offset()) ? 1 : 0;
+					admitted.add(this.assignment.admit(record, context, nowNanos));
+				}
 			}
 			this.pending.remove();
 		}
 		if (redelivered > 0) {
 			this.counts.redelivered(redelivered);
+		}
+		if (skipped > 0) {
+			this.counts.skipped(skipped);
 		}
 		// Over restored records, so that the one behind them holds the head once it is
 		// dispatched, and its settlement is told.

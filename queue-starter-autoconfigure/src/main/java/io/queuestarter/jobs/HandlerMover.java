@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.BiConsumer;
 
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.browse.DeadLetter;
@@ -40,8 +41,11 @@ final class HandlerMover implements Mover {
 	@Override
 	public void move(DeadLetter letter) {
 		String source = Objects.requireNonNull(letter.originTopic());
-		this.pending.add(new Pending(letter, this.redelivery
-			.deliver((this.edit != null) ? this.edit.apply(letter.record()) : letter.record(), source)));
+		ConsumerRecord<byte[], byte[]> record = (this.edit != null) ? this.edit.apply(letter.record())
+				: letter.record();
+		String refusal = this.redelivery.refusal(record);
+		this.pending.add((refusal != null) ? new Pending(letter, null, MoveResult.unfit(refusal))
+				: new Pending(letter, this.redelivery.deliver(record, source), null));
 	}
 
 	@Override
@@ -72,9 +76,15 @@ final class HandlerMover implements Mover {
 		this.redelivery.close();
 	}
 
-	private record Pending(DeadLetter letter, Delivery delivery) {
+	/**
+	 * A letter under way, or refused.
+	 */
+	private record Pending(DeadLetter letter, @Nullable Delivery delivery, @Nullable MoveResult refused) {
 
 		@Nullable MoveResult result() {
+			if (this.delivery == null) {
+				return this.refused;
+			}
 			return switch (this.delivery.state()) {
 				case SETTLED -> MoveResult.DONE;
 				case REDIRECTED -> MoveResult.FAILED_AGAIN;

@@ -7,6 +7,8 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.QueueException;
+
 /**
  * What has become of a letter that was moved.
  *
@@ -23,6 +25,10 @@ record MoveResult(End end, @Nullable Throwable error) {
 
 	static MoveResult failed(Throwable error) {
 		return new MoveResult(isOfLetter(error) ? End.UNFIT : End.FAILED, error);
+	}
+
+	static MoveResult unfit(String reason) {
+		return new MoveResult(End.UNFIT, new QueueException(reason, null));
 	}
 
 	/** Whether another letter may fare better, whatever is wrong with the target. */

@@ -24,6 +24,13 @@ public interface Redelivery extends AutoCloseable {
 	boolean hasRoom();
 
 	/**
+	 * Why a letter must not reach the handler of this process, whatever is asked for.
+	 * @param letter the dead letter
+	 * @return a text for operators, or {@code null} if it may
+	 */
+	@Nullable String refusal(ConsumerRecord<byte[], byte[]> letter);
+
+	/**
 	 * Hands a letter over. It ends handled, dead-lettered again, or let go if the queue
 	 * cannot go on.
 	 * @param letter the dead letter; of one partition in ascending order

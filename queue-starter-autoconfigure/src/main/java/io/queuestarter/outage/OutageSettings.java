@@ -19,4 +19,13 @@ import org.jspecify.annotations.Nullable;
 public record OutageSettings(boolean breaker, String instance, @Nullable String keyHeader, Duration window, int free,
 		Duration patience) {
 
+	/**
+	 * The same with a breaker of its own.
+	 * @param name name of the resilience4j instance
+	 * @return the settings
+	 */
+	public OutageSettings named(String name) {
+		return new OutageSettings(this.breaker, name, this.keyHeader, this.window, this.free, this.patience);
+	}
+
 }

@@ -1,9 +1,11 @@
 package io.queuestarter.settle;
 
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToLongFunction;
 
 /**
- * Counts what became of the attempts of one queue since it was created.
+ * Counts what became of the attempts of one queue or lane since it was created.
  * <em>Thread-safe.</em>
  */
 public final class Outcomes {
@@ -19,6 +21,27 @@ public final class Outcomes {
 	private final LongAdder abandoned = new LongAdder();
 
 	private final LongAdder cancelled = new LongAdder();
+
+	private final List<Outcomes> parts;
+
+	/**
+	 * Creates counters of zero.
+	 */
+	public Outcomes() {
+		this(List.of());
+	}
+
+	/**
+	 * Creates counters that count what others do.
+	 * @param parts the others
+	 */
+	public Outcomes(List<Outcomes> parts) {
+		this.parts = parts;
+	}
+
+	private long sum(LongAdder own, ToLongFunction<Outcomes> count) {
+		return own.sum() + this.parts.stream().mapToLong(count).sum();
+	}
 
 	void acknowledged() {
 		this.acknowledged.increment();
@@ -49,7 +72,7 @@ public final class Outcomes {
 	 * @return the number
 	 */
 	public long acknowledgedCount() {
-		return this.acknowledged.sum();
+		return sum(this.acknowledged, Outcomes::acknowledgedCount);
 	}
 
 	/**
@@ -57,7 +80,7 @@ public final class Outcomes {
 	 * @return the number
 	 */
 	public long retriedCount() {
-		return this.retried.sum();
+		return sum(this.retried, Outcomes::retriedCount);
 	}
 
 	/**
@@ -65,7 +88,7 @@ public final class Outcomes {
 	 * @return the number
 	 */
 	public long timedOutCount() {
-		return this.timedOut.sum();
+		return sum(this.timedOut, Outcomes::timedOutCount);
 	}
 
 	/**
@@ -74,7 +97,7 @@ public final class Outcomes {
 	 * @return the number
 	 */
 	public long lateCount() {
-		return this.late.sum();
+		return sum(this.late, Outcomes::lateCount);
 	}
 
 	/**
@@ -82,7 +105,7 @@ public final class Outcomes {
 	 * @return the number
 	 */
 	public long cancelledCount() {
-		return this.cancelled.sum();
+		return sum(this.cancelled, Outcomes::cancelledCount);
 	}
 
 	/**
@@ -91,7 +114,7 @@ public final class Outcomes {
 	 * @return the number
 	 */
 	public long abandonedCount() {
-		return this.abandoned.sum();
+		return sum(this.abandoned, Outcomes::abandonedCount);
 	}
 
 }

@@ -17,6 +17,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
@@ -125,7 +126,7 @@ class CommitLogModelTests {
 			});
 			Assignment assignment = new Assignment(partition, Stage.source(partition.topic()),
 					new PartitionLedger<>(20, (committed != null) ? committed.offset() : -1, OffsetRanges.EMPTY), 0, -1,
-					this.dispatcher.open(0), budget, budget, () -> {
+					List.of(this.dispatcher.open(0)), budget, budget, () -> {
 					});
 			this.owned.put(partition, assignment);
 			this.open.put(partition, new ArrayList<>());
@@ -147,7 +148,7 @@ class CommitLogModelTests {
 			List<Delivery> deliveries = Objects.requireNonNull(this.open.get(partition));
 			if (!ledger.isFull() && this.random.nextBoolean()) {
 				long offset = Math.max(0, ledger.next()) + this.random.nextInt(2);
-				deliveries.add(assignment.admit(Records.record(partition, offset, 1), 0));
+				deliveries.add(assignment.admit(Records.record(partition, offset, 1), RecordContext.DEFAULT, 0));
 			}
 			else if (!deliveries.isEmpty()) {
 				deliveries.remove(this.random.nextInt(deliveries.size())).settle(DeliveryState.QUEUED);

@@ -11,6 +11,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.ByteBudget;
@@ -115,7 +116,7 @@ class CommitLogTests {
 		assertThat(changes(assignment)).isEmpty();
 
 		assignment.ledger().appendSettled(5);
-		assignment.admit(Records.record(PARTITION, 6, 10), 0);
+		assignment.admit(Records.record(PARTITION, 6, 10), RecordContext.DEFAULT, 0);
 		assignment.ledger().appendSettled(7);
 		assignment.ledger().advance();
 
@@ -129,7 +130,7 @@ class CommitLogTests {
 	void changeOfTheSettledSetAloneIsAChange() {
 		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
 		this.log.assign(PARTITION, new OffsetAndMetadata(5));
-		assignment.admit(Records.record(PARTITION, 5, 10), 0);
+		assignment.admit(Records.record(PARTITION, 5, 10), RecordContext.DEFAULT, 0);
 		assertThat(changes(assignment)).isEmpty();
 
 		assignment.ledger().appendSettled(6);
@@ -141,9 +142,9 @@ class CommitLogTests {
 	void commitTellsHowFarHandlersHaveCome() {
 		Assignment assignment = assignment(5, OffsetRanges.EMPTY);
 		this.log.assign(PARTITION, new OffsetAndMetadata(5));
-		assignment.admit(Records.record(PARTITION, 5, 10), 0);
-		Delivery second = assignment.admit(Records.record(PARTITION, 6, 10), 0);
-		assignment.admit(Records.record(PARTITION, 7, 10), 0);
+		assignment.admit(Records.record(PARTITION, 5, 10), RecordContext.DEFAULT, 0);
+		Delivery second = assignment.admit(Records.record(PARTITION, 6, 10), RecordContext.DEFAULT, 0);
+		assignment.admit(Records.record(PARTITION, 7, 10), RecordContext.DEFAULT, 0);
 		second.start(new NoAnswers(), 0, new ManualClock(),
 				new AttemptTimeout(Duration.ofNanos(1), 1, Duration.ofNanos(1)), Trust.circuit());
 
@@ -169,7 +170,7 @@ class CommitLogTests {
 		Assignment assignment = assignment(0, OffsetRanges.EMPTY);
 		this.log.assign(PARTITION, new OffsetAndMetadata(0));
 		for (long offset = 1; offset <= 5_000; offset++) {
-			assignment.admit(Records.record(PARTITION, offset * 20, 10), 0);
+			assignment.admit(Records.record(PARTITION, offset * 20, 10), RecordContext.DEFAULT, 0);
 			assignment.ledger().appendSettled(offset * 20 + 10);
 		}
 

@@ -15,6 +15,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.dispatch.Dispatcher;
@@ -53,7 +54,8 @@ class CommitSnapshotTests {
 		}, (delivery, slot) -> true, () -> {
 		});
 		Assignment assignment = Records.assignment(dispatcher);
-		Records.range(Records.partition(0), 0, RECORDS).forEach((record) -> assignment.admit(record, 0));
+		Records.range(Records.partition(0), 0, RECORDS)
+			.forEach((record) -> assignment.admit(record, RecordContext.DEFAULT, 0));
 		AtomicIntegerArray ended = new AtomicIntegerArray(RECORDS);
 		CountDownLatch start = new CountDownLatch(1);
 		List<Future<?>> tasks = new ArrayList<>();

@@ -209,7 +209,7 @@ class ConsumerGateTests {
 				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10), Aside.DLQ,
 				new Retry(3, Duration.ZERO, 1, Duration.ZERO, List.of(), null), ExceptionPolicy.RETRY_ALL,
 				Duration.ofSeconds(1), new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ZERO,
-				Map.of());
+				LaneSettings.NONE, Map.of());
 	}
 
 	/** Tells who listens to rebalances, and denies that a partition is assigned. */

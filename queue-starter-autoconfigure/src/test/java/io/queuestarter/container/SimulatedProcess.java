@@ -70,8 +70,11 @@ final class SimulatedProcess {
 		PartDecoder bytes = PartDecoder.single("value", new ByteArrayDeserializer());
 		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment,
 				consumer) -> handle((Attempt) Objects.requireNonNull(acknowledgment));
-		this.queue.bind(new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, this.queue.settler(),
-				simulation.clock(), settings.timeouts().attempt(), this.queue.circuits()), CONTAINER);
+		for (QueueEngine engine : this.queue.lanes().engines()) {
+			engine.bind(new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, engine.settler(),
+					simulation.clock(), settings.timeouts().attempt(), engine.circuits()));
+		}
+		this.queue.bind(CONTAINER);
 		this.queue.starting();
 	}
 
@@ -125,7 +128,9 @@ final class SimulatedProcess {
 		Object key = orderKey(attempt.record());
 		if (key != null) {
 			ownership.isNext(attempt.record(), (record) -> key.equals(orderKey(record)));
-			this.queue.dispatcher()
+			this.queue.lanes()
+				.engine(attempt.delivery())
+				.dispatcher()
 				.forEachInFlight((other) -> assertThat(other != attempt.delivery() && key.equals(this.keys.get(other)))
 					.as("%s runs beside %s", attempt, other)
 					.isFalse());

@@ -91,7 +91,7 @@ final class Simulation {
 				new Retry(3, Duration.ZERO, 1, Duration.ZERO, List.of(), null), ExceptionPolicy.RETRY_ALL,
 				Duration.ofMillis(oneOf(10, 200, 1_000)),
 				new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ofMillis(oneOf(0, 20, 500)),
-				Map.of());
+				LaneSettings.NONE, Map.of());
 	}
 
 	private static Timeouts timeouts(Duration timeout) {

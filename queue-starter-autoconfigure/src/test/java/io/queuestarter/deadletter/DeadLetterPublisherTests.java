@@ -9,6 +9,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.dispatch.Dispatcher;
@@ -32,7 +33,7 @@ class DeadLetterPublisherTests {
 	private final Delivery delivery = Records
 		.assignment(new Dispatcher<>(1, 0, Runnable::run, (task, slot) -> true, () -> {
 		}))
-		.admit(Records.record(Records.partition(0), 0, 10), 0);
+		.admit(Records.record(Records.partition(0), 0, 10), RecordContext.DEFAULT, 0);
 
 	@Test
 	void letterThatFailsTwiceIsSentOnceMore() {

@@ -20,6 +20,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.kafka.support.KafkaHeaders;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
@@ -324,7 +325,8 @@ class DeadLetterWriteFailureTests {
 	}
 
 	private Delivery publish(DeadLetterPublisher publisher, long offset) {
-		Delivery delivery = this.assignment.admit(Records.record(Records.partition(0), offset, 10), 0);
+		Delivery delivery = this.assignment.admit(Records.record(Records.partition(0), offset, 10),
+				RecordContext.DEFAULT, 0);
 		delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING);
 		publisher.publish(delivery, new Failure(DeadLetterReason.NACK, 1, new IllegalStateException("of the handler")),
 				this.destination);

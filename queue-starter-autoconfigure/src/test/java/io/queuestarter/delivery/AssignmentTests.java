@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.testkit.Records;
@@ -26,7 +27,7 @@ class AssignmentTests {
 		Assignment assignment = Records.assignment(dispatcher, 0, OffsetRanges.EMPTY,
 				new ByteBudget(10, () -> released.forEach(Runnable::run)), () -> {
 				});
-		Delivery delivery = assignment.admit(Records.record(Records.partition(0), 0, 10), 0);
+		Delivery delivery = assignment.admit(Records.record(Records.partition(0), 0, 10), RecordContext.DEFAULT, 0);
 		AtomicLong watermark = new AtomicLong(-1);
 		released.add(() -> watermark.set(assignment.ledger().advance()));
 
@@ -44,8 +45,8 @@ class AssignmentTests {
 		}, (delivery, slot) -> true, () -> {
 		});
 		Assignment assignment = Records.assignment(dispatcher);
-		Delivery waiting = assignment.admit(Records.record(Records.partition(0), 0, 10), 0);
-		Delivery gone = assignment.admit(Records.record(Records.partition(0), 1, 10), 0);
+		Delivery waiting = assignment.admit(Records.record(Records.partition(0), 0, 10), RecordContext.DEFAULT, 0);
+		Delivery gone = assignment.admit(Records.record(Records.partition(0), 1, 10), RecordContext.DEFAULT, 0);
 		gone.letGo();
 		assignment.forget(waiting);
 		assignment.forget(gone);

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Attempt.Progress;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.testkit.ManualClock;
@@ -260,7 +261,8 @@ class AttemptTests {
 	}
 
 	private Delivery admit() {
-		return this.assignment.admit(Records.record(Records.partition(0), this.offset++, 10), this.clock.nanoTime());
+		return this.assignment.admit(Records.record(Records.partition(0), this.offset++, 10), RecordContext.DEFAULT,
+				this.clock.nanoTime());
 	}
 
 }

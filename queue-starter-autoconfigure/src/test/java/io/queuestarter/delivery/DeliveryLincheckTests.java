@@ -7,6 +7,7 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.outage.Circuit;
 import io.queuestarter.testkit.Interleavings;
@@ -44,7 +45,8 @@ class DeliveryLincheckTests {
 			.assignment(new Dispatcher<>(1, 0, Runnable::run, (task, slot) -> true, () -> {
 			}));
 
-		private final Delivery delivery = this.assignment.admit(Records.record(Records.partition(0), 0, 10), 0);
+		private final Delivery delivery = this.assignment.admit(Records.record(Records.partition(0), 0, 10),
+				RecordContext.DEFAULT, 0);
 
 		private final TimeSource time = new ManualClock();
 

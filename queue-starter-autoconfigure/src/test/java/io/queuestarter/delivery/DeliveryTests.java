@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.ledger.PartitionLedger;
@@ -225,7 +226,7 @@ class DeliveryTests {
 		var record = Records.record(Records.partition(0), 0, 10);
 		record.headers().add("trace", new byte[7]).add("empty", null);
 
-		assertThat(this.assignment.admit(record, 0).size()).isEqualTo(10 + 5 + 7 + 5);
+		assertThat(this.assignment.admit(record, RecordContext.DEFAULT, 0).size()).isEqualTo(10 + 5 + 7 + 5);
 	}
 
 	@Test
@@ -287,7 +288,7 @@ class DeliveryTests {
 	 */
 	@Test
 	void recordOfASourceIsAtItsBeginningWhateverItsHeadersSay() {
-		Delivery delivery = this.assignment.admit(withCounts(), 0);
+		Delivery delivery = this.assignment.admit(withCounts(), RecordContext.DEFAULT, 0);
 
 		assertThat(delivery.history()).isEqualTo(new History(0, 0, 0, 0));
 		assertThat(delivery.timeouts()).isZero();
@@ -297,11 +298,11 @@ class DeliveryTests {
 	@Test
 	void recordOfAnOwnTopicGoesOnWithItsCounts() {
 		Assignment own = new Assignment(Records.partition(0), new Stage("orders", Stage.Kind.RETRY, Duration.ZERO),
-				new PartitionLedger<>(10, 0, OffsetRanges.EMPTY), 0, -1, this.assignment.queue(), this.common,
+				new PartitionLedger<>(10, 0, OffsetRanges.EMPTY), 0, -1, this.assignment.queues(), this.common,
 				this.common, () -> {
 				});
 
-		Delivery delivery = own.admit(withCounts(), 0);
+		Delivery delivery = own.admit(withCounts(), RecordContext.DEFAULT, 0);
 
 		assertThat(delivery.history()).isEqualTo(new History(2, 7, 5, 0));
 		assertThat(delivery.timeouts()).isEqualTo(5);
@@ -356,7 +357,7 @@ class DeliveryTests {
 		worker.start();
 
 		for (int round = 0; round < rounds; round++) {
-			deliveries[round] = own.admit(Records.record(Records.partition(0), round, 10), 0);
+			deliveries[round] = own.admit(Records.record(Records.partition(0), round, 10), RecordContext.DEFAULT, 0);
 			await(barrier);
 			deliveries[round].letGo();
 			await(barrier);
@@ -407,7 +408,8 @@ class DeliveryTests {
 	}
 
 	private Delivery admit(long offset) {
-		return this.assignment.admit(Records.record(Records.partition(0), offset, 10), this.clock.nanoTime());
+		return this.assignment.admit(Records.record(Records.partition(0), offset, 10), RecordContext.DEFAULT,
+				this.clock.nanoTime());
 	}
 
 	private Attempt start(Delivery delivery) {

@@ -658,7 +658,7 @@ class IntakeTests {
 		Intake intake() {
 			return new Intake(
 					new IntakeLimits(this.window, this.records, this.bytes, this.partitionRecords, this.partitionBytes),
-					this.stages, this.dispatcher, this.common, this.counts, this.clock, this::tell);
+					this.stages, new IntakeLanes(this.dispatcher), this.common, this.counts, this.clock, this::tell);
 		}
 
 		/** Starts the next record; its slot is free again at once. */
@@ -800,7 +800,7 @@ class IntakeTests {
 			assertThat(this.fixture.common.held())
 				.isLessThan(this.fixture.bytes + 40 * this.intake.assignments().size());
 			for (Assignment assignment : this.intake.assignments()) {
-				assertThat(this.fixture.dispatcher.waiting(assignment.queue()))
+				assertThat(this.fixture.dispatcher.waiting(assignment.queues().get(0)))
 					.isLessThanOrEqualTo(this.fixture.partitionRecords);
 				assertThat(assignment.bytes().held()).isLessThan(this.fixture.partitionBytes + 40);
 			}

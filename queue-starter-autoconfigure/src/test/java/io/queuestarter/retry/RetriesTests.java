@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.dispatch.Dispatcher;
@@ -30,7 +31,7 @@ class RetriesTests {
 	});
 
 	private final Delivery delivery = Records.assignment(this.dispatcher)
-		.admit(Records.record(Records.partition(0), 0, 10), 0);
+		.admit(Records.record(Records.partition(0), 0, 10), RecordContext.DEFAULT, 0);
 
 	/** Done when the timer has taken a task, before anybody knows of it. */
 	private Runnable meanwhile = () -> {

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.AttemptTimeout;
@@ -85,8 +86,9 @@ class SettlerConcurrencyTests {
 		Map<DeliveryState, Integer> ends = new EnumMap<>(DeliveryState.class);
 		for (int round = 0; round < ROUNDS; round++) {
 			Assignment assignment = Records.assignment(dispatcher);
-			Delivery delivery = assignment.admit(Records.record(Records.partition(0), 0, 10), this.clock.nanoTime());
-			dispatcher.submit(assignment.queue(), delivery);
+			Delivery delivery = assignment.admit(Records.record(Records.partition(0), 0, 10), RecordContext.DEFAULT,
+					this.clock.nanoTime());
+			dispatcher.submit(assignment.queues().get(0), delivery);
 			Attempt attempt = Objects.requireNonNull(this.attempts.poll(20, TimeUnit.SECONDS), "a slot was lost");
 			this.clock.advance(Duration.ofSeconds(1));
 
@@ -98,7 +100,7 @@ class SettlerConcurrencyTests {
 					DeliveryState.LET_GO);
 			assertThat(assignment.outstanding()).isEqualTo((delivery.state() == DeliveryState.DEAD_LETTERING) ? 1 : 0);
 			assertThat(assignment.ledger().advance()).isEqualTo((delivery.state() == DeliveryState.SETTLED) ? 1 : 0);
-			dispatcher.close(assignment.queue());
+			dispatcher.close(assignment.queues().get(0));
 		}
 		pool.shutdown();
 		assertThat(pool.awaitTermination(20, TimeUnit.SECONDS)).isTrue();

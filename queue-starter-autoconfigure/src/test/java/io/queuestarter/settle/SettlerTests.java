@@ -27,6 +27,7 @@ import org.springframework.messaging.converter.MessageConversionException;
 
 import io.queuestarter.QueueRejectException;
 import io.queuestarter.QueueRetryException;
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.deadletter.DeadLetters;
 import io.queuestarter.deadletter.Destination;
@@ -342,7 +343,7 @@ class SettlerTests {
 		};
 
 		Delivery delivery = admit();
-		assertThatThrownBy(() -> this.dispatcher.submit(this.assignment.queue(), delivery))
+		assertThatThrownBy(() -> this.dispatcher.submit(this.assignment.queues().get(0), delivery))
 			.isInstanceOf(NoClassDefFoundError.class);
 
 		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
@@ -1064,12 +1065,13 @@ class SettlerTests {
 
 	private Delivery admit() {
 		long offset = this.assignment.ledger().next();
-		return this.assignment.admit(Records.record(Records.partition(0), offset, 10), this.clock.nanoTime());
+		return this.assignment.admit(Records.record(Records.partition(0), offset, 10), RecordContext.DEFAULT,
+				this.clock.nanoTime());
 	}
 
 	private Delivery dispatch() {
 		Delivery delivery = admit();
-		this.dispatcher.submit(this.assignment.queue(), delivery);
+		this.dispatcher.submit(this.assignment.queues().get(0), delivery);
 		return delivery;
 	}
 

@@ -98,7 +98,7 @@ public final class Records {
 		ByteBudget own = new ByteBudget(1 << 20, () -> {
 		});
 		return new Assignment(partition(0), Stage.source(partition(0).topic()),
-				new PartitionLedger<>(10_000, watermark, restored), 0, -1, dispatcher.open(0), common, own,
+				new PartitionLedger<>(10_000, watermark, restored), 0, -1, List.of(dispatcher.open(0)), common, own,
 				headListener);
 	}
 

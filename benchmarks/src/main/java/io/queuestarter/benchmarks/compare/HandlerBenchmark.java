@@ -28,6 +28,7 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
 
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Stage;
@@ -73,8 +74,8 @@ public class HandlerBenchmark {
 	private final List<Object> tasks = new ArrayList<>(Collections.nCopies(BATCH, "task"));
 
 	private final Assignment assignment = new Assignment(new TopicPartition("orders", 0), Stage.source("orders"),
-			new PartitionLedger<>(10_000, 0, OffsetRanges.EMPTY), 0, -1, this.stages.dispatcher().open(0), budget(),
-			budget(), () -> {
+			new PartitionLedger<>(10_000, 0, OffsetRanges.EMPTY), 0, -1, List.of(this.stages.dispatcher().open(0)),
+			budget(), budget(), () -> {
 			});
 
 	private long offset;
@@ -113,7 +114,7 @@ public class HandlerBenchmark {
 		for (int i = 0; i < BATCH; i++) {
 			ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>("orders", 0, this.offset++, 0,
 					TimestampType.CREATE_TIME, 4, 100, KEY, VALUE, new RecordHeaders(), Optional.empty());
-			runner.run(this.assignment.admit(record, 0), 0);
+			runner.run(this.assignment.admit(record, RecordContext.DEFAULT, 0), 0);
 		}
 		return this.assignment.ledger().advance();
 	}

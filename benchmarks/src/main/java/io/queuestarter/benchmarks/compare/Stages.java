@@ -16,6 +16,7 @@ import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.intake.IntakeCounts;
+import io.queuestarter.intake.IntakeLanes;
 import io.queuestarter.intake.IntakeLimits;
 import io.queuestarter.outage.Circuits;
 import io.queuestarter.outage.OutageSettings;
@@ -64,8 +65,8 @@ final class Stages {
 
 	Intake intake(int window, long bytes, Runnable roomListener) {
 		return new Intake(new IntakeLimits(window, this.buffer, bytes, this.buffer / 2, bytes), Stage::source,
-				this.dispatcher, new ByteBudget(bytes, roomListener), new IntakeCounts(), TimeSource.SYSTEM,
-				roomListener);
+				new IntakeLanes(this.dispatcher), new ByteBudget(bytes, roomListener), new IntakeCounts(),
+				TimeSource.SYSTEM, roomListener);
 	}
 
 	Circuits circuits() {

@@ -1,0 +1,116 @@
+package io.queuestarter.autoconfigure;
+
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.queuestarter.autoconfigure.QueueProperties.Lane;
+import io.queuestarter.autoconfigure.QueueProperties.Lanes;
+import io.queuestarter.container.LaneSettings;
+import io.queuestarter.container.QueueSettings;
+import io.queuestarter.context.ContextRules;
+import io.queuestarter.context.HeaderNames;
+import io.queuestarter.context.RecordContext;
+import io.queuestarter.intake.Foreign;
+
+/**
+ * Makes the lanes of a queue of its settings.
+ */
+final class LaneResolver {
+
+	private static final String NAME = "[a-zA-Z0-9_-]+";
+
+	private final SettingLookup lookup;
+
+	private final String id;
+
+	LaneResolver(SettingLookup lookup, String id) {
+		this.lookup = lookup;
+		this.id = id;
+	}
+
+	/**
+	 * Resolves the lanes.
+	 * @param ofLane makes the settings of a lane by its name
+	 * @param queue settings of the default lane
+	 */
+	LaneSettings resolve(BiFunction<String, Lane, QueueSettings> ofLane, QueueSettings queue) {
+		String header = this.lookup.findOrNull("lanes.header", in(Lanes::header), null, null);
+		String defaultLane = this.lookup.find("lanes.default-lane", in(Lanes::defaultLane), RecordContext.DEFAULT_LANE);
+		Map<String, Lane> named = this.lookup.find("lanes.named", in(Lanes::named), Map.of());
+		this.lookup.describe("lanes.named", String.join(", ", named.keySet()));
+		List<String> serve = this.lookup.find("lanes.serve", in(Lanes::serve), List.of());
+		Foreign foreign = this.lookup.find("lanes.on-foreign", in(Lanes::onForeign), Foreign.SKIP);
+		String forwardTopic = this.lookup.findOrNull("lanes.forward-topic", in(Lanes::forwardTopic), null, null);
+		if (header == null) {
+			this.lookup.require(named.isEmpty(), "lanes.named", "unset while there is no lanes.header");
+			this.lookup.require(serve.isEmpty(), "lanes.serve", "unset while there is no lanes.header");
+			return LaneSettings.NONE;
+		}
+		checkNames(defaultLane, named.keySet(), serve);
+		checkForeign(foreign, forwardTopic, queue);
+		Set<String> known = new LinkedHashSet<>();
+		known.add(defaultLane);
+		known.addAll(named.keySet());
+		Map<String, QueueSettings> served = new LinkedHashMap<>();
+		for (String lane : serve.isEmpty() ? known : new LinkedHashSet<>(serve)) {
+			served.put(lane, named.containsKey(lane) ? ofLane.apply(lane, named.get(lane)) : queue);
+		}
+		return new LaneSettings(
+				new ContextRules(names(header, known, named), known, defaultLane, List.copyOf(served.keySet()), null),
+				defaultLane, served, foreign, forwardTopic);
+	}
+
+	private void checkNames(String defaultLane, Set<String> named, List<String> serve) {
+		this.lookup.require(!defaultLane.equals(ContextRules.UNKNOWN_LANE) && defaultLane.matches(NAME),
+				"lanes.default-lane", "a name of letters, digits, '_' and '-' other than 'unknown'");
+		named.forEach((lane) -> this.lookup.require(lane.matches(NAME) && !lane.equals(ContextRules.UNKNOWN_LANE),
+				"lanes.named",
+				"names of letters, digits, '_' and '-' other than 'unknown', and '" + lane + "' is not"));
+		serve.forEach((lane) -> this.lookup.require(
+				lane.equals(defaultLane) || named.contains(lane) || lane.equals(ContextRules.UNKNOWN_LANE),
+				"lanes.serve", "a list of lanes, '" + defaultLane + "', those of lanes.named, or 'unknown'; '" + lane
+						+ "' is none of them"));
+	}
+
+	private void checkForeign(Foreign foreign, @Nullable String forwardTopic, QueueSettings queue) {
+		this.lookup.require(foreign != Foreign.DEAD_LETTER || queue.deadLetters().enabled(), "lanes.on-foreign",
+				"skip, hold or forward while dlq.enabled is false");
+		this.lookup.require(foreign != Foreign.FORWARD || forwardTopic != null, "lanes.on-foreign",
+				"skip, hold or dead_letter while there is no lanes.forward-topic");
+		if (forwardTopic != null) {
+			this.lookup.require(
+					forwardTopic.replace("{topic}", "t").replace("{lane}", "l").matches("[a-zA-Z0-9._-]+")
+							&& !forwardTopic.equals("{topic}"),
+					"lanes.forward-topic", "the name of another topic, in which {topic} may stand for the source topic "
+							+ "and {lane} for the lane");
+		}
+	}
+
+	private HeaderNames names(String header, Set<String> known, Map<String, Lane> named) {
+		Map<String, HeaderNames.Values> rules = new LinkedHashMap<>();
+		for (String lane : known) {
+			Lane rule = named.get(lane);
+			rules.put(lane, new HeaderNames.Values((rule != null && rule.values() != null) ? rule.values() : List.of(),
+					(rule != null) ? rule.pattern() : null));
+		}
+		try {
+			return new HeaderNames(header, rules, ContextRules.UNKNOWN_LANE);
+		}
+		catch (IllegalArgumentException ex) {
+			throw this.lookup.refusal("lanes.named",
+					"without doubt for queue '" + this.id + "', and " + ex.getMessage());
+		}
+	}
+
+	private static <T> Function<QueueProperties, @Nullable T> in(Function<Lanes, @Nullable T> value) {
+		return (properties) -> (properties.lanes() != null) ? value.apply(properties.lanes()) : null;
+	}
+
+}

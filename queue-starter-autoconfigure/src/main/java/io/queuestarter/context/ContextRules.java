@@ -1,0 +1,78 @@
+package io.queuestarter.context;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the context of a record by its headers. Fails closed: a record whose lane cannot
+ * be told belongs to the lane {@value #UNKNOWN_LANE}, which is served only where that is
+ * asked for by name. <em>Immutable.</em>
+ */
+public final class ContextRules {
+
+	/**
+	 * Lane of records that name a lane which no rule knows, or several.
+	 */
+	public static final String UNKNOWN_LANE = "unknown";
+
+	/**
+	 * Looks at no header: all records belong to one lane, which is served.
+	 */
+	public static final ContextRules NONE = new ContextRules();
+
+	private final @Nullable HeaderNames lanes;
+
+	private final @Nullable HeaderNames zones;
+
+	private final RecordContext missing;
+
+	private final Map<String, RecordContext> contexts = new HashMap<>();
+
+	private ContextRules() {
+		this.lanes = null;
+		this.zones = null;
+		this.missing = RecordContext.DEFAULT;
+	}
+
+	/**
+	 * Creates rules.
+	 * @param lanes maps a header to lanes, or {@code null} if all records are of the
+	 * default lane
+	 * @param known names of all lanes
+	 * @param defaultLane lane of records that name none
+	 * @param served names of the lanes served here, in the order of their indexes
+	 * @param zones maps a header to zones, or {@code null} if there are none
+	 */
+	public ContextRules(@Nullable HeaderNames lanes, Collection<String> known, String defaultLane, List<String> served,
+			@Nullable HeaderNames zones) {
+		this.lanes = lanes;
+		this.zones = zones;
+		for (String lane : known) {
+			this.contexts.put(lane, new RecordContext(lane, served.indexOf(lane), null));
+		}
+		this.contexts.put(UNKNOWN_LANE, new RecordContext(UNKNOWN_LANE, served.indexOf(UNKNOWN_LANE), null));
+		this.missing = new RecordContext(defaultLane, served.indexOf(defaultLane), null);
+		this.contexts.put(defaultLane, this.missing);
+	}
+
+	/**
+	 * Context of a record.
+	 * @param headers its headers
+	 * @return the context
+	 */
+	public RecordContext of(Headers headers) {
+		RecordContext context = this.missing;
+		if (this.lanes != null) {
+			String lane = this.lanes.nameIn(headers);
+			context = (lane != null) ? this.contexts.getOrDefault(lane, new RecordContext(lane, -1, null))
+					: this.missing;
+		}
+		return (this.zones != null) ? context.in(this.zones.nameIn(headers)) : context;
+	}
+
+}
