@@ -59,7 +59,7 @@ class ArchitectureTests {
 		Map.entry("deadletter", Set.of("", "delivery", "handler", "log")),
 		Map.entry("browse", Set.of("", "ledger", "deadletter")),
 		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter", "outage", "log")),
-		Map.entry("blockage", Set.of("", "ledger", "delivery", "outage", "settle", "log")),
+		Map.entry("blockage", Set.of("", "context", "ledger", "delivery", "outage", "settle", "log")),
 		Map.entry("jobs", Set.of("", "ledger", "delivery", "deadletter", "browse")),
 		Map.entry("commit", Set.of("", "ledger", "delivery")),
 		Map.entry("container", Set.of("", "context", "ledger", "delivery", "dispatch", "intake", "handler", "retry", "deadletter",

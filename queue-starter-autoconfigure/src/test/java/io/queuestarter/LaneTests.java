@@ -245,6 +245,94 @@ class LaneTests {
 		}
 	}
 
+	@Test
+	void laneThatFillsTheWindowIsParkedSoThatOthersGoOnDuringItsOutage() {
+		String topic = Broker.newTopic("lane-park", 1);
+		for (int number = 0; number < 100; number++) {
+			send(topic, "test", "held " + number);
+		}
+		for (int number = 0; number < 300; number++) {
+			send(topic, "prod", "order " + number);
+		}
+
+		try (QueueApp app = app(topic).with("kafka-queue.listeners.lanes.ledger.capacity", 50)
+			.with("kafka-queue.listeners.lanes.blocking.enabled", true)
+			.with("kafka-queue.listeners.lanes.blocking.action", "park")
+			.with("kafka-queue.listeners.lanes.timeout.initial", "2s")
+			.with("kafka-queue.listeners.lanes.timeout.max-count", 1_000)
+			.with("kafka-queue.listeners.lanes.retry.local.max-attempts", 1_000)
+			.with("kafka-queue.listeners.lanes.lanes.named.test.dispatch.max-in-flight", 2)
+			.start()) {
+			Handler handler = app.bean(Handler.class);
+			QueueApp.eventually().until(() -> handler.handled.size() == 300);
+
+			assertThat(handler.lanes).containsOnly("prod");
+			handler.hold.release();
+			QueueApp.eventually().until(() -> handler.handled.size() == 400);
+			assertThat(app.queue("lanes").deadLettered()).isZero();
+			QueueApp.eventually().until(() -> app.queue("lanes").buffered() == 0);
+		}
+	}
+
+	@Test
+	void recordsOfAnotherZoneRunWhenNoneOfTheOwnOneWaits() {
+		String topic = Broker.newTopic("zone-prefer", 1);
+		sendFrom(topic, "east", "held first");
+		for (int number = 0; number < 20; number++) {
+			sendFrom(topic, "west", "order west " + number);
+			sendFrom(topic, "east", "order east " + number);
+		}
+
+		try (QueueApp app = QueueApp.of(Handler.class)
+			.with("lane.topic", topic)
+			.with("kafka-queue.listeners.lanes.dispatch.max-in-flight", 1)
+			.with("kafka-queue.listeners.lanes.zone.header", "zone")
+			.with("kafka-queue.listeners.lanes.zone.own", "east")
+			.start()) {
+			Handler handler = app.bean(Handler.class);
+			handler.hold.awaitArrived(1);
+			QueueApp.eventually().until(() -> app.queue("lanes").buffered() == 20);
+			handler.hold.release();
+			QueueApp.eventually().until(() -> handler.handled.size() == 41);
+
+			assertThat(handler.zones.stream().limit(21)).containsOnly("east");
+			assertThat(handler.zones.stream().skip(21)).containsOnly("west");
+		}
+	}
+
+	@Test
+	void recordsOfAnotherZoneWaitForTheirAgeIfZonesAreStrict() {
+		String topic = Broker.newTopic("zone-strict", 1);
+		long now = System.currentTimeMillis();
+		Broker.send(fromZone(topic, "west", "young", now + 600_000));
+		Broker.send(fromZone(topic, "west", "old", now - 600_000));
+		Broker.send(fromZone(topic, "east", "own", now));
+
+		try (QueueApp app = QueueApp.of(Handler.class)
+			.with("lane.topic", topic)
+			.with("kafka-queue.listeners.lanes.zone.header", "zone")
+			.with("kafka-queue.listeners.lanes.zone.own", "east")
+			.with("kafka-queue.listeners.lanes.zone.mode", "strict")
+			.with("kafka-queue.listeners.lanes.zone.fail-over-after", "5m")
+			.start()) {
+			Handler handler = app.bean(Handler.class);
+			QueueApp.eventually().until(() -> handler.handled.size() == 2);
+
+			assertThat(handler.handled).containsExactlyInAnyOrder("own", "old");
+			assertThat(app.queue("lanes").retryWaiting()).isEqualTo(1);
+		}
+	}
+
+	private static void sendFrom(String topic, String zone, String value) {
+		Broker.send(fromZone(topic, zone, value, System.currentTimeMillis()));
+	}
+
+	private static ProducerRecord<byte[], byte[]> fromZone(String topic, String zone, String value, long timestamp) {
+		ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, 0, timestamp, null, Broker.bytes(value));
+		record.headers().add("zone", Broker.bytes(zone));
+		return record;
+	}
+
 	private static boolean isSettledAbove(String topic) {
 		OffsetAndMetadata committed = Broker.committed(topic, topic, 0);
 		return committed != null && !AckedSetCodec.decode(committed.offset(), committed.metadata())
@@ -275,6 +363,8 @@ class LaneTests {
 
 		final Collection<String> lanes = new ConcurrentLinkedQueue<>();
 
+		final Collection<String> zones = new ConcurrentLinkedQueue<>();
+
 		final Hold hold = new Hold();
 
 		@QueueListener(id = "lanes", topics = "${lane.topic}", groupId = "${lane.topic}", timeout = "10m")
@@ -286,6 +376,7 @@ class LaneTests {
 				this.hold.await();
 			}
 			this.lanes.add(context.lane());
+			this.zones.add(String.valueOf(context.zone()));
 			this.handled.add(order);
 		}
 

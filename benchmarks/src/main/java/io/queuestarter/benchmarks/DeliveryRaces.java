@@ -29,6 +29,7 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.LaneQueues;
 import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
@@ -63,8 +64,8 @@ public final class DeliveryRaces {
 		ByteBudget budget = new ByteBudget(100, () -> {
 		});
 		Assignment assignment = new Assignment(new TopicPartition("orders", 0), Stage.source("orders"),
-				new PartitionLedger<>(1, 0, OffsetRanges.EMPTY), 0, -1, List.of(DISPATCHER.open(0)), budget, budget,
-				() -> {
+				new PartitionLedger<>(1, 0, OffsetRanges.EMPTY), 0, -1, LaneQueues.of(DISPATCHER.open(0)), budget,
+				budget, () -> {
 				});
 		return assignment.admit(new ConsumerRecord<>("orders", 0, 0, 0, TimestampType.CREATE_TIME, -1, 1, null,
 				new byte[1], new RecordHeaders(), Optional.empty()), RecordContext.DEFAULT, 0);

@@ -1,5 +1,6 @@
 package io.queuestarter.autoconfigure;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -10,14 +11,17 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.Ordering;
 import io.queuestarter.autoconfigure.QueueProperties.Lane;
 import io.queuestarter.autoconfigure.QueueProperties.Lanes;
+import io.queuestarter.autoconfigure.QueueProperties.Zone;
 import io.queuestarter.container.LaneSettings;
 import io.queuestarter.container.QueueSettings;
 import io.queuestarter.context.ContextRules;
 import io.queuestarter.context.HeaderNames;
 import io.queuestarter.context.RecordContext;
 import io.queuestarter.intake.Foreign;
+import io.queuestarter.intake.ZoneRule;
 
 /**
  * Makes the lanes of a queue of its settings.
@@ -51,7 +55,7 @@ final class LaneResolver {
 		if (header == null) {
 			this.lookup.require(named.isEmpty(), "lanes.named", "unset while there is no lanes.header");
 			this.lookup.require(serve.isEmpty(), "lanes.serve", "unset while there is no lanes.header");
-			return LaneSettings.NONE;
+			return withoutLanes(queue);
 		}
 		checkNames(defaultLane, named.keySet(), serve);
 		checkForeign(foreign, forwardTopic, queue);
@@ -62,9 +66,42 @@ final class LaneResolver {
 		for (String lane : serve.isEmpty() ? known : new LinkedHashSet<>(serve)) {
 			served.put(lane, named.containsKey(lane) ? ofLane.apply(lane, named.get(lane)) : queue);
 		}
-		return new LaneSettings(
-				new ContextRules(names(header, known, named), known, defaultLane, List.copyOf(served.keySet()), null),
-				defaultLane, served, foreign, forwardTopic);
+		ZoneRule zone = zone(queue);
+		ContextRules rules = new ContextRules(names(header, known, named), known, defaultLane,
+				List.copyOf(served.keySet()), zones(), zone.own());
+		return new LaneSettings(rules, defaultLane, served, foreign, forwardTopic, zone);
+	}
+
+	private LaneSettings withoutLanes(QueueSettings queue) {
+		ZoneRule zone = zone(queue);
+		HeaderNames zones = zones();
+		if (zones == null) {
+			return (zone == ZoneRule.NONE) ? LaneSettings.NONE : new LaneSettings(ContextRules.NONE,
+					RecordContext.DEFAULT_LANE, Map.of(), Foreign.HOLD, null, zone);
+		}
+		List<String> lanes = List.of(RecordContext.DEFAULT_LANE);
+		return new LaneSettings(new ContextRules(null, lanes, lanes.get(0), lanes, zones, zone.own()), lanes.get(0),
+				Map.of(), Foreign.HOLD, null, zone);
+	}
+
+	private @Nullable HeaderNames zones() {
+		String header = this.lookup.findOrNull("zone.header", ofZone(Zone::header), null, null);
+		return (header != null) ? new HeaderNames(header, Map.of(), null) : null;
+	}
+
+	private ZoneRule zone(QueueSettings queue) {
+		String own = this.lookup.findOrNull("zone.own", ofZone(Zone::own), null, null);
+		ZoneRule.Mode mode = this.lookup.find("zone.mode", ofZone(Zone::mode), ZoneRule.Mode.PREFER);
+		Duration failOver = this.lookup.find("zone.fail-over-after", ofZone(Zone::failOverAfter),
+				Duration.ofSeconds(30));
+		this.lookup.require(!failOver.isNegative() && failOver.compareTo(Duration.ofDays(1)) <= 0,
+				"zone.fail-over-after", "between 0 and a day");
+		if (own == null) {
+			return ZoneRule.NONE;
+		}
+		this.lookup.require(zones() == null || queue.ordering() == Ordering.UNORDERED, "zone.own",
+				"unset while ordering is " + queue.ordering() + ", which zones would break, or zone.header be unset");
+		return new ZoneRule(own, mode, failOver);
 	}
 
 	private void checkNames(String defaultLane, Set<String> named, List<String> serve) {
@@ -107,6 +144,10 @@ final class LaneResolver {
 			throw this.lookup.refusal("lanes.named",
 					"without doubt for queue '" + this.id + "', and " + ex.getMessage());
 		}
+	}
+
+	private static <T> Function<QueueProperties, @Nullable T> ofZone(Function<Zone, @Nullable T> value) {
+		return (properties) -> (properties.zone() != null) ? value.apply(properties.zone()) : null;
 	}
 
 	private static <T> Function<QueueProperties, @Nullable T> in(Function<Lanes, @Nullable T> value) {

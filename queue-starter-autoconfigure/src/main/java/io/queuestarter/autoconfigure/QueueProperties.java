@@ -11,6 +11,7 @@ import org.springframework.util.unit.DataSize;
 import io.queuestarter.Ordering;
 import io.queuestarter.deadletter.TooLarge;
 import io.queuestarter.intake.Foreign;
+import io.queuestarter.intake.ZoneRule;
 import io.queuestarter.settle.Routes.Aside;
 
 /**
@@ -29,11 +30,12 @@ import io.queuestarter.settle.Routes.Aside;
  * @param blocking When records that hold up a partition are moved aside.
  * @param shutdown How partitions are given up.
  * @param lanes Which records are kept apart.
+ * @param zone Which records run first, by where they come from.
  */
 public record QueueProperties(@Nullable String group, @Nullable Ordering ordering, @Nullable Dispatch dispatch,
 		@Nullable Buffer buffer, @Nullable Timeout timeout, @Nullable Retry retry, @Nullable Ledger ledger,
 		@Nullable Dlq dlq, @Nullable CircuitBreaker circuitBreaker, @Nullable Blocking blocking,
-		@Nullable Shutdown shutdown, @Nullable Lanes lanes) {
+		@Nullable Shutdown shutdown, @Nullable Lanes lanes, @Nullable Zone zone) {
 
 	/**
 	 * Kind of threads that run handlers.
@@ -234,6 +236,20 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	}
 
 	/**
+	 * Which records run first, by a header that tells where they come from.
+	 *
+	 * @param header Header whose value is the zone of a record.
+	 * @param own Zone of this process. Its consumers fetch from brokers there
+	 * (client.rack).
+	 * @param mode What becomes of records of other zones.
+	 * @param failOverAfter Age from which on 'strict' takes records of other zones.
+	 */
+	public record Zone(@Nullable String header, @Nullable String own, ZoneRule.@Nullable Mode mode,
+			@Nullable Duration failOverAfter) {
+
+	}
+
+	/**
 	 * Which records are kept apart, by a header.
 	 *
 	 * @param header Header whose value tells the lane of a record. No lanes unless set.
@@ -269,7 +285,7 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 
 		QueueProperties asQueue() {
 			return new QueueProperties(null, null, this.dispatch, null, this.timeout, this.retry, null, this.dlq,
-					this.circuitBreaker, null, null, null);
+					this.circuitBreaker, null, null, null, null);
 		}
 
 	}

@@ -18,9 +18,15 @@ public record BlockageRule(boolean enabled, double load, double acked, int holde
 
 	/** Whether few records keep a window full of settled ones from moving on. */
 	boolean isBlocked(int window, int tracked, int settled) {
-		int open = tracked - settled;
-		boolean few = settled > this.acked * tracked || open <= Math.min(this.holders, window / 10);
-		return open > 0 && tracked > this.load * window && few;
+		return tracked > settled && isBlockedBut(window, tracked, settled, 0);
+	}
+
+	/** The same if so many records that are not settled were not there. */
+	boolean isBlockedBut(int window, int tracked, int settled, int apart) {
+		int others = tracked - apart;
+		int open = others - settled;
+		boolean few = settled > this.acked * others || open <= Math.min(this.holders, window / 10);
+		return tracked > this.load * window && few;
 	}
 
 }

@@ -19,8 +19,10 @@ import io.queuestarter.settle.Settler;
 /**
  * Moves records aside that keep a partition from going on: those that hold the watermark
  * of a window nearly full of settled records, and those that hold it for too long. Each
- * costs a token of the failure budget, so that an outage moves nothing. <em>Consumer
- * thread only.</em>
+ * costs a token of the failure budget, so that an outage moves nothing. Where a lane
+ * alone fills the window, and there is a park topic, all of its records that do not run,
+ * or take long, are moved there, so that other lanes go on. <em>Consumer thread
+ * only.</em>
  * <p>
  * Source of the rule and its thresholds: the head-of-line blocking mitigation of Uber's
  * uForwarder; the age, the count of holders and several victims at a time are ours.
@@ -35,6 +37,8 @@ public final class HeadRelief {
 
 	private final Function<Delivery, Settler> settlers;
 
+	private final boolean parks;
+
 	private final LogLimit moves;
 
 	private long lookedNanos;
@@ -43,12 +47,15 @@ public final class HeadRelief {
 	 * Creates a relief.
 	 * @param rule when a partition counts as blocked
 	 * @param settlers end the records, by lane
+	 * @param parks whether records moved aside are still handled, at another place
 	 * @param moves tells of records moved aside
 	 * @param nowNanos the time
 	 */
-	public HeadRelief(BlockageRule rule, Function<Delivery, Settler> settlers, LogLimit moves, long nowNanos) {
+	public HeadRelief(BlockageRule rule, Function<Delivery, Settler> settlers, boolean parks, LogLimit moves,
+			long nowNanos) {
 		this.rule = rule;
 		this.settlers = settlers;
+		this.parks = parks;
 		this.moves = moves;
 		this.lookedNanos = nowNanos;
 	}
@@ -71,7 +78,13 @@ public final class HeadRelief {
 		if (tracked == 0) {
 			return;
 		}
-		boolean blocked = this.rule.isBlocked(ledger.window(), tracked, ledger.settled());
+		int settled = ledger.settled();
+		boolean blocked = this.rule.isBlocked(ledger.window(), tracked, settled);
+		int lane = (blocked && !this.parks) ? -1 : laneThatFills(assignment, tracked, settled);
+		if (lane >= 0) {
+			relieve(assignment, lane, nowNanos);
+			return;
+		}
 		Delivery head = ledger.head();
 		if (!blocked && (head == null || !isOld(head, nowNanos))) {
 			return;
@@ -92,6 +105,62 @@ public final class HeadRelief {
 					assignment.partition(), ledger.watermark(), blocked ? "its window was full of settled records"
 							: "they were older than " + this.rule.maxHeadAge());
 		}
+	}
+
+	/**
+	 * Index of a lane without which the window would count as full of settled records, or
+	 * -1.
+	 */
+	private int laneThatFills(Assignment assignment, int tracked, int settled) {
+		int lanes = assignment.queues().lanes();
+		for (int lane = 0; lanes > 1 && lane < lanes; lane++) {
+			int open = assignment.outstanding(lane);
+			if (open > 0 && this.rule.isBlockedBut(assignment.ledger().window(), tracked, settled, open)) {
+				return lane;
+			}
+		}
+		return -1;
+	}
+
+	/**
+	 * Parking gives up nothing, so it needs no token, and no sign that the records are to
+	 * blame.
+	 */
+	private void relieve(Assignment assignment, int lane, long nowNanos) {
+		List<Delivery> holders = new ArrayList<>();
+		assignment.ledger().forEachOutstanding((delivery) -> {
+			boolean holds = this.parks ? isSlow(delivery, nowNanos)
+					: isToBlame(delivery, nowNanos) && holders.size() < this.rule.victims();
+			if (delivery.context().index() == lane && holds) {
+				holders.add(delivery);
+			}
+		});
+		int moved = 0;
+		for (Delivery holder : holders) {
+			moved += (this.parks ? park(holder) : moveAside(holder, nowNanos)) ? 1 : 0;
+		}
+		if (!holders.isEmpty()) {
+			this.settlers.apply(holders.get(0)).forgetMoved(assignment.queues().own().get(lane));
+		}
+		if (moved > 0) {
+			this.moves.warn(LOGGER, "{} of {} records of lane '{}' that filled the window of '{}' were moved aside",
+					moved, holders.size(), holders.get(0).context().lane(), assignment.partition());
+		}
+	}
+
+	/** Whether nobody handles the record, or for long. */
+	private static boolean isSlow(Delivery delivery, long nowNanos) {
+		Attempt attempt = delivery.attempt();
+		return switch (delivery.state()) {
+			case IN_FLIGHT -> attempt != null && attempt.isHalfOver(nowNanos);
+			case BACKOFF, QUEUED -> true;
+			default -> false;
+		};
+	}
+
+	private boolean park(Delivery delivery) {
+		return this.settlers.apply(delivery)
+			.moveAside(delivery, new QueueException("Its lane filled the window of its partition", null));
 	}
 
 	/**

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.queuestarter.context.ContextRules;
 import io.queuestarter.context.RecordContext;
 import io.queuestarter.intake.Foreign;
+import io.queuestarter.intake.ZoneRule;
 
 /**
  * Lanes of a queue: which records belong together, and what each lane has of its own.
@@ -22,15 +23,16 @@ import io.queuestarter.intake.Foreign;
  * @param forwardTopic name of the topic that {@link Foreign#FORWARD} writes, in which
  * {@code {topic}} stands for the source topic and {@code {lane}} for the lane; or
  * {@code null}
+ * @param zone what becomes of records of other zones
  */
 public record LaneSettings(ContextRules rules, String defaultLane, Map<String, QueueSettings> served, Foreign foreign,
-		@Nullable String forwardTopic) {
+		@Nullable String forwardTopic, ZoneRule zone) {
 
 	/**
 	 * Of a queue without lanes.
 	 */
 	public static final LaneSettings NONE = new LaneSettings(ContextRules.NONE, RecordContext.DEFAULT_LANE, Map.of(),
-			Foreign.HOLD, null);
+			Foreign.HOLD, null, ZoneRule.NONE);
 
 	/**
 	 * What the consumer group's name ends with. A process that skips records of the

@@ -39,6 +39,7 @@ import io.queuestarter.log.LogLimit;
 import io.queuestarter.outage.CircuitState;
 import io.queuestarter.retry.RetryTopics;
 import io.queuestarter.settle.Outcomes;
+import io.queuestarter.settle.Routes;
 
 /**
  * One queue of this process: what its consumers share, and what operators see of it.
@@ -141,8 +142,8 @@ public final class Queue implements JobQueue {
 
 	/** Moves aside what holds the partitions of one consumer. */
 	HeadRelief headRelief() {
-		return new HeadRelief(this.settings.blocking(), (delivery) -> this.lanes.engine(delivery).settler(), this.moves,
-				this.runtime.time().nanoTime());
+		return new HeadRelief(this.settings.blocking(), (delivery) -> this.lanes.engine(delivery).settler(),
+				this.settings.aside() == Routes.Aside.PARK, this.moves, this.runtime.time().nanoTime());
 	}
 
 	/** The lanes that are served here. */

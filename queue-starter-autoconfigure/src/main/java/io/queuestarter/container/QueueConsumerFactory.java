@@ -85,6 +85,10 @@ final class QueueConsumerFactory implements ConsumerFactory<byte[], byte[]> {
 			properties.setProperty(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
 					CooperativeStickyAssignor.class.getName());
 		}
+		String zone = this.queue.settings().lanes().zone().own();
+		if (zone != null && settings.get(ConsumerConfig.CLIENT_RACK_CONFIG) == null) {
+			properties.setProperty(ConsumerConfig.CLIENT_RACK_CONFIG, zone);
+		}
 		String instanceId = instanceId(settings, clientIdSuffix);
 		if (instanceId == null) {
 			return this.queue.gate(this.bytes.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties));

@@ -1,5 +1,6 @@
 package io.queuestarter.container;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +28,7 @@ import io.queuestarter.settle.Routes;
  * they share: bytes, counts and the writer of dead letters. A queue without lanes has
  * one. <em>Thread-safe.</em>
  */
-final class QueueLanes {
+final class QueueLanes implements IntakeLanes.Actions {
 
 	private final QueueSettings settings;
 
@@ -79,11 +80,11 @@ final class QueueLanes {
 	IntakeLanes intake() {
 		LaneSettings lanes = this.settings.lanes();
 		return new IntakeLanes(lanes.rules(), this.engines.stream().map(QueueEngine::dispatcher).toList(),
-				lanes.foreign(), this::redirect);
+				lanes.foreign(), lanes.zone(), this);
 	}
 
-	/** Writes a record of a lane that is not served here to another topic. */
-	private void redirect(Delivery delivery, Foreign foreign) {
+	@Override
+	public void redirect(Delivery delivery, Foreign foreign) {
 		String topic = this.settings.lanes().forwardTopic();
 		String lane = delivery.context().lane();
 		Destination destination = (foreign == Foreign.FORWARD && topic != null)
@@ -94,6 +95,11 @@ final class QueueLanes {
 			this.deadLetters.publish(delivery, new Failure(DeadLetterReason.FOREIGN_LANE, 0,
 					new QueueException("Lane '" + lane + "' is not served here", null)), destination);
 		}
+	}
+
+	@Override
+	public void rest(Delivery delivery, Duration time) {
+		engine(delivery).settler().rest(delivery, time);
 	}
 
 	void start() {

@@ -15,6 +15,7 @@ import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.LaneQueues;
 import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
@@ -124,8 +125,8 @@ final class QueueRedelivery implements Redelivery {
 
 	private Assignment assignment(TopicPartition partition, String source, long offset) {
 		return new Assignment(partition, new Stage(source, Stage.Kind.DEAD_LETTER, Duration.ZERO),
-				new PartitionLedger<>(WINDOW, offset, OffsetRanges.EMPTY), 0, -1, this.tasks, this.lanes.bytes(),
-				new ByteBudget(Long.MAX_VALUE, NOBODY), NOBODY);
+				new PartitionLedger<>(WINDOW, offset, OffsetRanges.EMPTY), 0, -1, new LaneQueues(this.tasks, List.of()),
+				this.lanes.bytes(), new ByteBudget(Long.MAX_VALUE, NOBODY), NOBODY);
 	}
 
 	/** None that waits for another one is begun any more. */

@@ -29,6 +29,8 @@ public final class ContextRules {
 
 	private final @Nullable HeaderNames zones;
 
+	private final @Nullable String ownZone;
+
 	private final RecordContext missing;
 
 	private final Map<String, RecordContext> contexts = new HashMap<>();
@@ -36,6 +38,7 @@ public final class ContextRules {
 	private ContextRules() {
 		this.lanes = null;
 		this.zones = null;
+		this.ownZone = null;
 		this.missing = RecordContext.DEFAULT;
 	}
 
@@ -47,16 +50,18 @@ public final class ContextRules {
 	 * @param defaultLane lane of records that name none
 	 * @param served names of the lanes served here, in the order of their indexes
 	 * @param zones maps a header to zones, or {@code null} if there are none
+	 * @param ownZone zone of this process, or {@code null} if it has none
 	 */
 	public ContextRules(@Nullable HeaderNames lanes, Collection<String> known, String defaultLane, List<String> served,
-			@Nullable HeaderNames zones) {
+			@Nullable HeaderNames zones, @Nullable String ownZone) {
 		this.lanes = lanes;
 		this.zones = zones;
+		this.ownZone = ownZone;
 		for (String lane : known) {
-			this.contexts.put(lane, new RecordContext(lane, served.indexOf(lane), null));
+			this.contexts.put(lane, new RecordContext(lane, served.indexOf(lane), null, false));
 		}
-		this.contexts.put(UNKNOWN_LANE, new RecordContext(UNKNOWN_LANE, served.indexOf(UNKNOWN_LANE), null));
-		this.missing = new RecordContext(defaultLane, served.indexOf(defaultLane), null);
+		this.contexts.put(UNKNOWN_LANE, new RecordContext(UNKNOWN_LANE, served.indexOf(UNKNOWN_LANE), null, false));
+		this.missing = new RecordContext(defaultLane, served.indexOf(defaultLane), null, false);
 		this.contexts.put(defaultLane, this.missing);
 	}
 
@@ -69,10 +74,10 @@ public final class ContextRules {
 		RecordContext context = this.missing;
 		if (this.lanes != null) {
 			String lane = this.lanes.nameIn(headers);
-			context = (lane != null) ? this.contexts.getOrDefault(lane, new RecordContext(lane, -1, null))
+			context = (lane != null) ? this.contexts.getOrDefault(lane, new RecordContext(lane, -1, null, false))
 					: this.missing;
 		}
-		return (this.zones != null) ? context.in(this.zones.nameIn(headers)) : context;
+		return (this.zones != null) ? context.in(this.zones.nameIn(headers), this.ownZone) : context;
 	}
 
 }

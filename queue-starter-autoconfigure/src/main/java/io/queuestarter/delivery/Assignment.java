@@ -1,15 +1,12 @@
 package io.queuestarter.delivery;
 
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
-import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.context.RecordContext;
-import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.ledger.PartitionLedger;
 
 /**
@@ -28,8 +25,7 @@ public final class Assignment {
 
 	private final long begunBefore;
 
-	/** By the index of a lane. */
-	private final List<TaskQueue<Delivery>> queues;
+	private final LaneQueues queues;
 
 	/** Consumer thread only. */
 	private int leaderEpoch;
@@ -40,7 +36,8 @@ public final class Assignment {
 
 	private final Runnable headListener;
 
-	private final AtomicInteger outstanding = new AtomicInteger();
+	/** By the index of a lane; those of lanes that are not served come last. */
+	private final AtomicIntegerArray outstanding;
 
 	/**
 	 * Creates an assignment.
@@ -51,15 +48,14 @@ public final class Assignment {
 	 * before
 	 * @param leaderEpoch highest leader epoch of records polled before, or -1 if not
 	 * known
-	 * @param queues its waiting tasks, by the index of their lane
+	 * @param queues its waiting tasks
 	 * @param common bytes held by the whole listener
 	 * @param own bytes held by this partition
 	 * @param headListener told by the thread that settles the record that holds the
 	 * watermark; must be quick
 	 */
 	public Assignment(TopicPartition partition, Stage stage, PartitionLedger<Delivery> ledger, long begunBefore,
-			int leaderEpoch, List<TaskQueue<Delivery>> queues, ByteBudget common, ByteBudget own,
-			Runnable headListener) {
+			int leaderEpoch, LaneQueues queues, ByteBudget common, ByteBudget own, Runnable headListener) {
 		this.partition = partition;
 		this.stage = stage;
 		this.ledger = ledger;
@@ -69,6 +65,7 @@ public final class Assignment {
 		this.common = common;
 		this.own = own;
 		this.headListener = headListener;
+		this.outstanding = new AtomicIntegerArray(queues.lanes() + 1);
 	}
 
 	/**
@@ -84,7 +81,7 @@ public final class Assignment {
 		delivery.sequence = this.ledger.append(record.offset(), delivery);
 		this.common.take(size);
 		this.own.take(size);
-		this.outstanding.incrementAndGet();
+		this.outstanding.incrementAndGet(counterOf(delivery));
 		return delivery;
 	}
 
@@ -127,7 +124,7 @@ public final class Assignment {
 	}
 
 	void released(Delivery delivery) {
-		this.outstanding.decrementAndGet();
+		this.outstanding.decrementAndGet(counterOf(delivery));
 		this.own.release(delivery.size());
 		this.common.release(delivery.size());
 	}
@@ -158,15 +155,10 @@ public final class Assignment {
 
 	/**
 	 * The partition's tasks that wait for a slot.
-	 * @return a queue for each lane, by its index
+	 * @return the queues
 	 */
-	public List<TaskQueue<Delivery>> queues() {
+	public LaneQueues queues() {
 		return this.queues;
-	}
-
-	/** Where tasks of a context wait, or null if nobody runs them here. */
-	@Nullable TaskQueue<Delivery> queue(RecordContext context) {
-		return context.isServed() ? this.queues.get(context.index()) : null;
 	}
 
 	/**
@@ -184,7 +176,7 @@ public final class Assignment {
 	 * @return {@code true} if nothing more should be admitted
 	 */
 	public boolean isOverBytes() {
-		return (this.own.isSpent() || this.common.isSpent()) && this.outstanding.get() > 0;
+		return (this.own.isSpent() || this.common.isSpent()) && outstanding() > 0;
 	}
 
 	/**
@@ -193,7 +185,25 @@ public final class Assignment {
 	 * @return the number
 	 */
 	public int outstanding() {
-		return this.outstanding.get();
+		int sum = 0;
+		for (int lane = 0; lane < this.outstanding.length(); lane++) {
+			sum += this.outstanding.get(lane);
+		}
+		return sum;
+	}
+
+	/**
+	 * The same of one lane.
+	 * @param lane its index
+	 * @return the number
+	 */
+	public int outstanding(int lane) {
+		return this.outstanding.get(lane);
+	}
+
+	private int counterOf(Delivery delivery) {
+		int lane = delivery.context().index();
+		return (lane >= 0) ? lane : this.outstanding.length() - 1;
 	}
 
 	/**

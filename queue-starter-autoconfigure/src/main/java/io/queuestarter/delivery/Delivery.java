@@ -204,7 +204,7 @@ public final class Delivery {
 
 	/** A record in flight occupies a slot, which is free later than now. */
 	private void tellOrder(DeliveryState from) {
-		TaskQueue<Delivery> queue = this.assignment.queue(this.context);
+		TaskQueue<Delivery> queue = this.assignment.queues().of(this.context);
 		if (from != DeliveryState.IN_FLIGHT && queue != null) {
 			queue.ended(this);
 		}

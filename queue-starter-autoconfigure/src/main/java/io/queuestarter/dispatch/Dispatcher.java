@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -135,7 +136,7 @@ public final class Dispatcher<T> {
 	/**
 	 * Opens a queue whose tasks take turns like others but do not count as
 	 * {@link #waiting()}, and occupy no more than a share of the slots while others wait.
-	 * @param share largest number of slots then, at least 1
+	 * @param share largest number of slots then; 0 runs them only if no others wait
 	 * @return the queue
 	 */
 	public TaskQueue<T> openAside(int share) {
@@ -168,6 +169,27 @@ public final class Dispatcher<T> {
 		}
 		if (room) {
 			this.roomListener.run();
+		}
+	}
+
+	/**
+	 * Drops waiting tasks of a queue.
+	 * @param queue the queue
+	 * @param over tells the tasks that nobody needs to run; called under the lock
+	 */
+	public void drop(TaskQueue<T> queue, Predicate<? super T> over) {
+		this.lock.lock();
+		try {
+			int before = queue.tasks.size();
+			queue.tasks.removeIf(over);
+			count(queue, queue.tasks.size() - before);
+			if (queue.inTurn && queue.tasks.isEmpty()) {
+				this.turn.remove(queue);
+				queue.inTurn = false;
+			}
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 

@@ -108,7 +108,7 @@ public final class Intake {
 		if (intake == null) {
 			return null;
 		}
-		this.lanes.close(intake.assignment());
+		this.lanes.close(intake.assignment().queues());
 		return intake.assignment();
 	}
 
@@ -222,13 +222,13 @@ public final class Intake {
 
 	private boolean admit(PartitionIntake partition, int share) {
 		int room = Math.min(this.limits.records() - this.lanes.waiting(),
-				this.limits.partitionRecords() - this.lanes.waiting(partition.assignment()));
+				this.limits.partitionRecords() - this.lanes.waiting(partition.assignment().queues()));
 		if (room <= 0 && !this.lanes.isInWant()) {
 			return false;
 		}
 		long before = partition.assignment().ledger().next();
 		List<Delivery> admitted = partition.admit(Math.min(share, Math.max(1, room)), this.lanes, this.time);
-		this.lanes.submit(partition.assignment(), admitted);
+		this.lanes.submit(partition.assignment(), admitted, this.time);
 		return partition.assignment().ledger().next() != before;
 	}
 
@@ -236,14 +236,15 @@ public final class Intake {
 		Assignment assignment = partition.assignment();
 		return this.closed || partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
 				|| ((this.lanes.waiting() >= this.limits.records()
-						|| this.lanes.waiting(assignment) >= this.limits.partitionRecords()) && !this.lanes.isInWant());
+						|| this.lanes.waiting(assignment.queues()) >= this.limits.partitionRecords())
+						&& !this.lanes.isInWant());
 	}
 
 	private boolean hasRoom(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
 		return !this.closed && !partition.hasPending() && !assignment.ledger().isFull() && !assignment.isOverBytes()
 				&& ((this.lanes.waiting() <= this.limits.records() / 2
-						&& this.lanes.waiting(assignment) <= this.limits.partitionRecords() / 2)
+						&& this.lanes.waiting(assignment.queues()) <= this.limits.partitionRecords() / 2)
 						|| this.lanes.isInWant());
 	}
 

@@ -1,7 +1,7 @@
 package io.queuestarter.intake;
 
+import java.time.Duration;
 import java.util.List;
-import java.util.function.BiConsumer;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
@@ -9,11 +9,15 @@ import io.queuestarter.context.ContextRules;
 import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.LaneQueues;
+import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskQueue;
 
 /**
- * Brings records to the dispatcher of their lane. <em>For one consumer thread.</em>
+ * Brings records to the dispatcher of their lane, those of other zones behind all others.
+ * <em>For one consumer thread.</em>
  */
 /*
  * Lanes share the window of a partition and the bytes of the queue, and nothing else:
@@ -29,21 +33,25 @@ public final class IntakeLanes {
 
 	private final Foreign foreign;
 
-	private final BiConsumer<Delivery, Foreign> redirect;
+	private final ZoneRule zone;
+
+	private final Actions actions;
 
 	/**
 	 * Creates the lanes of one consumer.
 	 * @param rules tell the context of a record
 	 * @param dispatchers run the records of the lanes served, by their index
 	 * @param foreign what becomes of other records
-	 * @param redirect writes such a record to another topic; never blocks
+	 * @param zone what becomes of records of other zones
+	 * @param actions carry out what does not go to a dispatcher at once
 	 */
-	public IntakeLanes(ContextRules rules, List<Dispatcher<Delivery>> dispatchers, Foreign foreign,
-			BiConsumer<Delivery, Foreign> redirect) {
+	public IntakeLanes(ContextRules rules, List<Dispatcher<Delivery>> dispatchers, Foreign foreign, ZoneRule zone,
+			Actions actions) {
 		this.rules = rules;
 		this.dispatchers = List.copyOf(dispatchers);
 		this.foreign = foreign;
-		this.redirect = redirect;
+		this.zone = zone;
+		this.actions = actions;
 	}
 
 	/**
@@ -51,17 +59,21 @@ public final class IntakeLanes {
 	 * @param dispatcher runs its records
 	 */
 	public IntakeLanes(Dispatcher<Delivery> dispatcher) {
-		this(ContextRules.NONE, List.of(dispatcher), Foreign.HOLD, (delivery, what) -> {
-		});
+		this(ContextRules.NONE, List.of(dispatcher), Foreign.HOLD, ZoneRule.NONE, Actions.NONE);
 	}
 
-	List<TaskQueue<Delivery>> open(int lowMark) {
-		return this.dispatchers.stream().map((dispatcher) -> dispatcher.open(lowMark)).toList();
+	LaneQueues open(int lowMark) {
+		return new LaneQueues(this.dispatchers.stream().map((dispatcher) -> dispatcher.open(lowMark)).toList(),
+				this.zone.applies() ? this.dispatchers.stream().map((dispatcher) -> dispatcher.openAside(0)).toList()
+						: List.of());
 	}
 
-	void close(Assignment assignment) {
+	void close(LaneQueues queues) {
 		for (int lane = 0; lane < this.dispatchers.size(); lane++) {
-			this.dispatchers.get(lane).close(assignment.queues().get(lane));
+			this.dispatchers.get(lane).close(queues.own().get(lane));
+			if (!queues.remote().isEmpty()) {
+				this.dispatchers.get(lane).close(queues.remote().get(lane));
+			}
 		}
 	}
 
@@ -75,21 +87,51 @@ public final class IntakeLanes {
 	}
 
 	/** Takes over records that were admitted. */
-	void submit(Assignment assignment, List<Delivery> admitted) {
-		if (this.dispatchers.size() == 1 && admitted.stream().allMatch((delivery) -> delivery.context().isServed())) {
-			this.dispatchers.get(0).submit(assignment.queues().get(0), admitted);
+	void submit(Assignment assignment, List<Delivery> admitted, TimeSource time) {
+		LaneQueues queues = assignment.queues();
+		if (this.rules == ContextRules.NONE) {
+			this.dispatchers.get(0).submit(queues.own().get(0), admitted);
 			return;
 		}
+		rest(admitted, time);
 		for (int lane = 0; lane < this.dispatchers.size(); lane++) {
-			int index = lane;
-			this.dispatchers.get(lane)
-				.submit(assignment.queues().get(lane),
-						admitted.stream().filter((delivery) -> delivery.context().index() == index).toList());
+			submit(lane, queues.own().get(lane), admitted, false);
+			if (!queues.remote().isEmpty()) {
+				submit(lane, queues.remote().get(lane), admitted, true);
+			}
 		}
 		if (this.foreign != Foreign.HOLD) {
 			admitted.stream()
 				.filter((delivery) -> !delivery.context().isServed())
-				.forEach((delivery) -> this.redirect.accept(delivery, this.foreign));
+				.forEach((delivery) -> this.actions.redirect(delivery, this.foreign));
+		}
+	}
+
+	private void submit(int lane, TaskQueue<Delivery> queue, List<Delivery> admitted, boolean remote) {
+		this.dispatchers.get(lane)
+			.submit(queue, admitted.stream().filter((delivery) -> goesTo(lane, remote, delivery)).toList());
+	}
+
+	private boolean goesTo(int lane, boolean remote, Delivery delivery) {
+		boolean isRemote = this.zone.applies() && delivery.context().remote();
+		return delivery.context().index() == lane && isRemote == remote && delivery.state() == DeliveryState.QUEUED;
+	}
+
+	/** By the record's own time: it has waited in the log, too. */
+	private void rest(List<Delivery> admitted, TimeSource time) {
+		if (this.zone.mode() != ZoneRule.Mode.STRICT) {
+			return;
+		}
+		for (Delivery delivery : admitted) {
+			ConsumerRecord<?, ?> record = delivery.record();
+			if (record == null || !delivery.context().remote() || !delivery.context().isServed()) {
+				continue;
+			}
+			Duration age = Duration.ofMillis(Math.max(0, time.now().toEpochMilli() - record.timestamp()));
+			Duration left = this.zone.failOverAfter().minus(age);
+			if (left.compareTo(Duration.ZERO) > 0) {
+				this.actions.rest(delivery, left);
+			}
 		}
 	}
 
@@ -103,10 +145,10 @@ public final class IntakeLanes {
 	}
 
 	/** The same of one partition. */
-	int waiting(Assignment assignment) {
+	int waiting(LaneQueues queues) {
 		int most = 0;
 		for (int lane = 0; lane < this.dispatchers.size(); lane++) {
-			most = Math.max(most, this.dispatchers.get(lane).waiting(assignment.queues().get(lane)));
+			most = Math.max(most, this.dispatchers.get(lane).waiting(queues.own().get(lane)));
 		}
 		return most;
 	}
@@ -122,6 +164,44 @@ public final class IntakeLanes {
 			}
 		}
 		return false;
+	}
+
+	/**
+	 * What is done with records that do not go to a dispatcher at once. Never blocks.
+	 */
+	public interface Actions {
+
+		/**
+		 * Nothing of the kind happens.
+		 */
+		Actions NONE = new Actions() {
+
+			@Override
+			public void redirect(Delivery delivery, Foreign foreign) {
+				throw new IllegalStateException(delivery + " has nowhere to go");
+			}
+
+			@Override
+			public void rest(Delivery delivery, Duration time) {
+				throw new IllegalStateException(delivery + " cannot rest");
+			}
+
+		};
+
+		/**
+		 * Writes a record of a lane that is not served to another topic.
+		 * @param delivery the record
+		 * @param foreign where to
+		 */
+		void redirect(Delivery delivery, Foreign foreign);
+
+		/**
+		 * Dispatches a record later.
+		 * @param delivery the record
+		 * @param time time to wait
+		 */
+		void rest(Delivery delivery, Duration time);
+
 	}
 
 }

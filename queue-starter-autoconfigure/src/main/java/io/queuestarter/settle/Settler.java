@@ -23,6 +23,7 @@ import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.handler.Failures;
 import io.queuestarter.log.LogLimit;
 import io.queuestarter.outage.Circuit;
@@ -254,6 +255,26 @@ public final class Settler implements Answers {
 		attempt.cancel();
 		this.overstays.add(attempt, this.time.nanoTime());
 		return moved.get();
+	}
+
+	/**
+	 * Begins a record later.
+	 * @param delivery a record that waits for its first attempt
+	 * @param time time to wait
+	 */
+	public void rest(Delivery delivery, Duration time) {
+		if (delivery.move(DeliveryState.QUEUED, DeliveryState.BACKOFF)) {
+			backOff(delivery, time);
+		}
+	}
+
+	/**
+	 * Drops records from a queue of waiting ones that were moved aside meanwhile, for
+	 * lanes whose slots do not come free.
+	 * @param queue the queue
+	 */
+	public void forgetMoved(TaskQueue<Delivery> queue) {
+		this.dispatcher.drop(queue, Delivery::isEnded);
 	}
 
 	/** Says that no attempt can succeed, whatever it depends on. */

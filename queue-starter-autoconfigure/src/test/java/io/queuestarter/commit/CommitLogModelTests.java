@@ -22,6 +22,7 @@ import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
+import io.queuestarter.delivery.LaneQueues;
 import io.queuestarter.delivery.Stage;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
@@ -126,7 +127,7 @@ class CommitLogModelTests {
 			});
 			Assignment assignment = new Assignment(partition, Stage.source(partition.topic()),
 					new PartitionLedger<>(20, (committed != null) ? committed.offset() : -1, OffsetRanges.EMPTY), 0, -1,
-					List.of(this.dispatcher.open(0)), budget, budget, () -> {
+					LaneQueues.of(this.dispatcher.open(0)), budget, budget, () -> {
 					});
 			this.owned.put(partition, assignment);
 			this.open.put(partition, new ArrayList<>());

@@ -800,7 +800,7 @@ class IntakeTests {
 			assertThat(this.fixture.common.held())
 				.isLessThan(this.fixture.bytes + 40 * this.intake.assignments().size());
 			for (Assignment assignment : this.intake.assignments()) {
-				assertThat(this.fixture.dispatcher.waiting(assignment.queues().get(0)))
+				assertThat(this.fixture.dispatcher.waiting(assignment.queues().own().get(0)))
 					.isLessThanOrEqualTo(this.fixture.partitionRecords);
 				assertThat(assignment.bytes().held()).isLessThan(this.fixture.partitionBytes + 40);
 			}

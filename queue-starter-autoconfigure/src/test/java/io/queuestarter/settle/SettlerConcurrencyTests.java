@@ -88,7 +88,7 @@ class SettlerConcurrencyTests {
 			Assignment assignment = Records.assignment(dispatcher);
 			Delivery delivery = assignment.admit(Records.record(Records.partition(0), 0, 10), RecordContext.DEFAULT,
 					this.clock.nanoTime());
-			dispatcher.submit(assignment.queues().get(0), delivery);
+			dispatcher.submit(assignment.queues().own().get(0), delivery);
 			Attempt attempt = Objects.requireNonNull(this.attempts.poll(20, TimeUnit.SECONDS), "a slot was lost");
 			this.clock.advance(Duration.ofSeconds(1));
 
@@ -100,7 +100,7 @@ class SettlerConcurrencyTests {
 					DeliveryState.LET_GO);
 			assertThat(assignment.outstanding()).isEqualTo((delivery.state() == DeliveryState.DEAD_LETTERING) ? 1 : 0);
 			assertThat(assignment.ledger().advance()).isEqualTo((delivery.state() == DeliveryState.SETTLED) ? 1 : 0);
-			dispatcher.close(assignment.queues().get(0));
+			dispatcher.close(assignment.queues().own().get(0));
 		}
 		pool.shutdown();
 		assertThat(pool.awaitTermination(20, TimeUnit.SECONDS)).isTrue();

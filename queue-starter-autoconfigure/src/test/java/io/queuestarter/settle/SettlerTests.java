@@ -343,7 +343,7 @@ class SettlerTests {
 		};
 
 		Delivery delivery = admit();
-		assertThatThrownBy(() -> this.dispatcher.submit(this.assignment.queues().get(0), delivery))
+		assertThatThrownBy(() -> this.dispatcher.submit(this.assignment.queues().own().get(0), delivery))
 			.isInstanceOf(NoClassDefFoundError.class);
 
 		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
@@ -1071,7 +1071,7 @@ class SettlerTests {
 
 	private Delivery dispatch() {
 		Delivery delivery = admit();
-		this.dispatcher.submit(this.assignment.queues().get(0), delivery);
+		this.dispatcher.submit(this.assignment.queues().own().get(0), delivery);
 		return delivery;
 	}
 

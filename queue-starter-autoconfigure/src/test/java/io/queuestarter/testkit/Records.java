@@ -18,6 +18,7 @@ import org.apache.kafka.common.record.TimestampType;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.LaneQueues;
 import io.queuestarter.delivery.Stage;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.ledger.OffsetRanges;
@@ -98,8 +99,8 @@ public final class Records {
 		ByteBudget own = new ByteBudget(1 << 20, () -> {
 		});
 		return new Assignment(partition(0), Stage.source(partition(0).topic()),
-				new PartitionLedger<>(10_000, watermark, restored), 0, -1, List.of(dispatcher.open(0)), common, own,
-				headListener);
+				new PartitionLedger<>(10_000, watermark, restored), 0, -1, LaneQueues.of(dispatcher.open(0)), common,
+				own, headListener);
 	}
 
 }

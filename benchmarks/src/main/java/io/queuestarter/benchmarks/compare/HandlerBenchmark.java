@@ -31,6 +31,7 @@ import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListe
 import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.ByteBudget;
+import io.queuestarter.delivery.LaneQueues;
 import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
@@ -74,8 +75,8 @@ public class HandlerBenchmark {
 	private final List<Object> tasks = new ArrayList<>(Collections.nCopies(BATCH, "task"));
 
 	private final Assignment assignment = new Assignment(new TopicPartition("orders", 0), Stage.source("orders"),
-			new PartitionLedger<>(10_000, 0, OffsetRanges.EMPTY), 0, -1, List.of(this.stages.dispatcher().open(0)),
-			budget(), budget(), () -> {
+			new PartitionLedger<>(10_000, 0, OffsetRanges.EMPTY), 0, -1,
+			LaneQueues.of(this.stages.dispatcher().open(0)), budget(), budget(), () -> {
 			});
 
 	private long offset;
