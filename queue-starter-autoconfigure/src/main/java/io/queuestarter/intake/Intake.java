@@ -4,9 +4,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -49,9 +51,20 @@ public final class Intake {
 
 	private final Map<TopicPartition, PartitionIntake> partitions = new LinkedHashMap<>();
 
+	/** Partitions that hold records or are paused by bounds of their own. */
+	private final Set<PartitionIntake> busy = new LinkedHashSet<>();
+
+	/** Taken when asked for, until the partitions change. */
+	private @Nullable List<Assignment> assignments;
+
 	private int turn;
 
 	private boolean closed;
+
+	/**
+	 * Whether the records that wait have reached their limit, and not half of it since.
+	 */
+	private boolean full;
 
 	/**
 	 * Creates the intake of one consumer.
@@ -94,6 +107,7 @@ public final class Intake {
 				new ByteBudget(this.limits.partitionBytes(), this.roomListener), this.roomListener);
 		PartitionIntake intake = new PartitionIntake(assignment, this.counts);
 		this.partitions.put(partition, intake);
+		this.assignments = null;
 		return intake;
 	}
 
@@ -108,6 +122,8 @@ public final class Intake {
 		if (intake == null) {
 			return null;
 		}
+		this.busy.remove(intake);
+		this.assignments = null;
 		this.lanes.close(intake.assignment().queues());
 		return intake.assignment();
 	}
@@ -130,6 +146,7 @@ public final class Intake {
 				intake = restart(intake, polled.get(0).offset());
 			}
 			intake.add(polled);
+			this.busy.add(intake);
 		}
 		reached(records.nextOffsets());
 	}
@@ -144,6 +161,7 @@ public final class Intake {
 			PartitionIntake intake = this.partitions.get(partition);
 			if (intake != null) {
 				intake.reached(position.offset());
+				this.busy.add(intake);
 			}
 		});
 	}
@@ -172,6 +190,7 @@ public final class Intake {
 		AckedSet done = new AckedSet(ledger.settledAboveWatermark(), old.assignment().begun());
 		PartitionIntake intake = assign(partition, watermark, done.below(offset), -1);
 		intake.add(below);
+		this.busy.add(intake);
 		return intake;
 	}
 
@@ -189,13 +208,17 @@ public final class Intake {
 	 * partitions are paused.
 	 */
 	public void proceed() {
-		for (PartitionIntake partition : this.partitions.values()) {
+		for (PartitionIntake partition : this.busy) {
 			partition.advance();
 		}
 		admit();
-		for (PartitionIntake partition : this.partitions.values()) {
+		int waiting = this.lanes.waiting();
+		this.full = (this.full ? waiting > this.limits.records() / 2 : waiting >= this.limits.records())
+				&& !this.lanes.isInWant();
+		for (PartitionIntake partition : this.busy) {
 			partition.setPaused(partition.isPaused() ? !hasRoom(partition) : isFull(partition));
 		}
+		this.busy.removeIf(PartitionIntake::isIdle);
 	}
 
 	private void admit() {
@@ -203,7 +226,7 @@ public final class Intake {
 			return;
 		}
 		List<PartitionIntake> waiting = new ArrayList<>();
-		for (PartitionIntake partition : this.partitions.values()) {
+		for (PartitionIntake partition : this.busy) {
 			if (partition.hasPending()) {
 				waiting.add(partition);
 			}
@@ -234,18 +257,21 @@ public final class Intake {
 
 	private boolean isFull(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
-		return this.closed || partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
-				|| ((this.lanes.waiting() >= this.limits.records()
-						|| this.lanes.waiting(assignment.queues()) >= this.limits.partitionRecords())
+		return partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
+				|| (this.lanes.waiting(assignment.queues()) >= this.limits.partitionRecords()
 						&& !this.lanes.isInWant());
 	}
 
 	private boolean hasRoom(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
-		return !this.closed && !partition.hasPending() && !assignment.ledger().isFull() && !assignment.isOverBytes()
-				&& ((this.lanes.waiting() <= this.limits.records() / 2
-						&& this.lanes.waiting(assignment.queues()) <= this.limits.partitionRecords() / 2)
+		return !partition.hasPending() && !assignment.ledger().isFull() && !assignment.isOverBytes()
+				&& (this.lanes.waiting(assignment.queues()) <= this.limits.partitionRecords() / 2
 						|| this.lanes.isInWant());
+	}
+
+	/** Whether all partitions are paused, whatever their own bounds. */
+	private boolean isShut() {
+		return this.closed || this.full;
 	}
 
 	/**
@@ -253,12 +279,15 @@ public final class Intake {
 	 * @return the partitions
 	 */
 	public List<TopicPartition> paused() {
+		if (isShut()) {
+			return List.copyOf(this.partitions.keySet());
+		}
 		List<TopicPartition> paused = new ArrayList<>();
-		this.partitions.forEach((partition, intake) -> {
-			if (intake.isPaused()) {
-				paused.add(partition);
+		for (PartitionIntake partition : this.busy) {
+			if (partition.isPaused()) {
+				paused.add(partition.assignment().partition());
 			}
-		});
+		}
 		return paused;
 	}
 
@@ -269,7 +298,7 @@ public final class Intake {
 	 */
 	public boolean isPaused(TopicPartition partition) {
 		PartitionIntake intake = this.partitions.get(partition);
-		return intake != null && intake.isPaused();
+		return intake != null && (isShut() || intake.isPaused());
 	}
 
 	/**
@@ -277,7 +306,12 @@ public final class Intake {
 	 * @return the assignments
 	 */
 	public Collection<Assignment> assignments() {
-		return this.partitions.values().stream().map(PartitionIntake::assignment).toList();
+		List<Assignment> current = this.assignments;
+		if (current == null) {
+			current = this.partitions.values().stream().map(PartitionIntake::assignment).toList();
+			this.assignments = current;
+		}
+		return current;
 	}
 
 	/**
@@ -294,11 +328,11 @@ public final class Intake {
 	 */
 	public long nanosUntilDue() {
 		long nowNanos = this.time.nanoTime();
-		return this.partitions.values()
-			.stream()
-			.mapToLong((partition) -> partition.nanosUntilDue(nowNanos))
-			.min()
-			.orElse(Long.MAX_VALUE);
+		long least = Long.MAX_VALUE;
+		for (PartitionIntake partition : this.busy) {
+			least = Math.min(least, partition.nanosUntilDue(nowNanos));
+		}
+		return least;
 	}
 
 	/**
@@ -316,10 +350,16 @@ public final class Intake {
 	 * @return {@code false} also if all that is paused waits for a record to become due
 	 */
 	public boolean isShortOfRoom() {
+		if (isShut() && this.busy.size() < this.partitions.size()) {
+			return true;
+		}
 		long nowNanos = this.time.nanoTime();
-		return this.partitions.values()
-			.stream()
-			.anyMatch((partition) -> partition.isPaused() && partition.nanosUntilDue(nowNanos) == Long.MAX_VALUE);
+		for (PartitionIntake partition : this.busy) {
+			if ((isShut() || partition.isPaused()) && partition.nanosUntilDue(nowNanos) == Long.MAX_VALUE) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -327,7 +367,10 @@ public final class Intake {
 	 * @return {@code true} if a fetch could bring nothing
 	 */
 	public boolean isAllPaused() {
-		return !this.partitions.isEmpty() && this.partitions.values().stream().allMatch(PartitionIntake::isPaused);
+		if (this.partitions.isEmpty() || isShut()) {
+			return !this.partitions.isEmpty();
+		}
+		return this.busy.size() == this.partitions.size() && this.busy.stream().allMatch(PartitionIntake::isPaused);
 	}
 
 }

@@ -92,6 +92,11 @@ final class PartitionIntake {
 		return !this.pending.isEmpty();
 	}
 
+	/** Whether nothing will change until the next poll. */
+	boolean isIdle() {
+		return !this.paused && this.pending.isEmpty() && this.assignment.ledger().tracked() == 0;
+	}
+
 	boolean isPaused() {
 		return this.paused;
 	}
