@@ -2,7 +2,6 @@ package io.queuestarter.outage;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
@@ -35,33 +34,27 @@ public final class Circuit {
 
 	private final @Nullable CircuitBreaker breaker;
 
+	/** Null if there is no breaker. */
+	private final @Nullable BreakerWatch watch;
+
 	private final TokenWindow budget;
 
 	private final long patienceNanos;
 
 	private final LogLimit outcomeFaults;
 
-	/** Times that the breaker has opened. */
-	private final AtomicInteger openings = new AtomicInteger();
-
 	/** Start of the youngest attempt that succeeded. Written by any thread. */
 	private volatile long lastSuccessNanos;
 
 	Circuit(String name, @Nullable CircuitBreaker breaker, TokenWindow budget, long patienceNanos, long nowNanos,
-			LogLimit outcomeFaults) {
+			LogLimit openings, LogLimit outcomeFaults) {
 		this.name = name;
 		this.breaker = breaker;
+		this.watch = (breaker != null) ? new BreakerWatch(breaker, openings) : null;
 		this.budget = budget;
 		this.patienceNanos = patienceNanos;
 		this.outcomeFaults = outcomeFaults;
 		this.lastSuccessNanos = nowNanos - RESOLUTION_NANOS;
-		if (breaker != null) {
-			breaker.getEventPublisher().onStateTransition((event) -> {
-				if (isOpen()) {
-					this.openings.incrementAndGet();
-				}
-			});
-		}
 	}
 
 	/**
@@ -69,7 +62,13 @@ public final class Circuit {
 	 * @return the number; another one than before tells that there was an outage since
 	 */
 	public int openings() {
-		return this.openings.get();
+		look();
+		return (this.watch != null) ? this.watch.openings() : 0;
+	}
+
+	/** State of the breaker now, or null if there is none. */
+	private @Nullable State look() {
+		return (this.watch != null) ? this.watch.look() : null;
 	}
 
 	/**
@@ -78,6 +77,7 @@ public final class Circuit {
 	 * @return {@code false} if none may be made now
 	 */
 	public boolean tryAcquire() {
+		look();
 		return this.breaker == null || this.breaker.tryAcquirePermission();
 	}
 
@@ -122,6 +122,7 @@ public final class Circuit {
 					"Circuit breaker '{}' could not take an outcome, the attempt does not count: {}", this.name,
 					describe(ex));
 		}
+		look();
 	}
 
 	/** Without its message, which may tell what is in a record. */
@@ -208,10 +209,8 @@ public final class Circuit {
 	 * attempts find out
 	 */
 	public boolean isOpen() {
-		return this.breaker != null && switch (this.breaker.getState()) {
-			case OPEN, FORCED_OPEN -> true;
-			default -> false;
-		};
+		State state = look();
+		return state != null && BreakerWatch.isOpen(state);
 	}
 
 	/**
@@ -219,7 +218,8 @@ public final class Circuit {
 	 * @return {@code true} if the breaker is open, or lets a few attempts find out
 	 */
 	public boolean isDoubtful() {
-		return isOpen() || isFindingOut();
+		State state = look();
+		return state != null && (state == State.HALF_OPEN || BreakerWatch.isOpen(state));
 	}
 
 	/**
@@ -227,7 +227,7 @@ public final class Circuit {
 	 * @return {@code true} if it is half open
 	 */
 	public boolean isFindingOut() {
-		return this.breaker != null && this.breaker.getState() == State.HALF_OPEN;
+		return look() == State.HALF_OPEN;
 	}
 
 	/**
@@ -244,7 +244,8 @@ public final class Circuit {
 	 * @return the state now
 	 */
 	public CircuitState state(long nowNanos) {
-		return new CircuitState(this.name, (this.breaker != null) ? this.breaker.getState().name() : "DISABLED",
+		State state = look();
+		return new CircuitState(this.name, (state != null) ? state.name() : "DISABLED",
 				this.budget.available(nowNanos));
 	}
 
@@ -255,8 +256,9 @@ public final class Circuit {
 	 */
 	void tick(long nowNanos) {
 		this.budget.book(nowNanos);
-		if (this.breaker != null && this.breaker.getState() == State.OPEN && this.breaker.tryAcquirePermission()) {
+		if (look() == State.OPEN && this.breaker != null && this.breaker.tryAcquirePermission()) {
 			this.breaker.releasePermission();
+			look();
 		}
 	}
 

@@ -11,8 +11,6 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
-import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
-import io.github.resilience4j.circuitbreaker.CircuitBreaker.StateTransition;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
@@ -101,22 +99,11 @@ public final class Circuits {
 		String name = (key != null) ? this.settings.instance() + "." + key : this.settings.instance();
 		TokenWindow budget = new TokenWindow(this.settings.window().toNanos(), this.settings.free(), this.startNanos);
 		return new Circuit(name, this.settings.breaker() ? breaker(name) : null, budget,
-				this.settings.patience().toNanos(), this.startNanos, this.outcomeFaults);
+				this.settings.patience().toNanos(), this.startNanos, this.openings, this.outcomeFaults);
 	}
 
 	private CircuitBreaker breaker(String name) {
-		CircuitBreaker breaker = this.registry.find(name).orElseGet(() -> this.registry.circuitBreaker(name, config()));
-		breaker.getEventPublisher().onStateTransition((event) -> {
-			StateTransition transition = event.getStateTransition();
-			if (transition == StateTransition.CLOSED_TO_OPEN) {
-				this.openings.warn(LOGGER,
-						"Circuit breaker '{}' opens: records that depend on it wait, none is given up", name);
-			}
-			else if (transition.getToState() == State.CLOSED) {
-				LOGGER.info("Circuit breaker '{}' closes: records that depend on it are handled again", name);
-			}
-		});
-		return breaker;
+		return this.registry.find(name).orElseGet(() -> this.registry.circuitBreaker(name, config()));
 	}
 
 	private CircuitBreakerConfig config() {

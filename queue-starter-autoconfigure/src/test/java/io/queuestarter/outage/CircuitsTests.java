@@ -7,17 +7,23 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker.EventPublisher;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import io.github.resilience4j.core.EventProcessor;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.queuestarter.testkit.Records;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@ExtendWith(OutputCaptureExtension.class)
 class CircuitsTests {
 
 	private static final long SECOND = Duration.ofSeconds(1).toNanos();
@@ -91,6 +97,57 @@ class CircuitsTests {
 
 		assertThat(circuits.isOpen()).isFalse();
 		acquire(circuits.of(null), 10);
+	}
+
+	@Test
+	void openingsAreCountedWhoeverOpensTheBreaker() {
+		Circuit circuit = circuits(null).of(null);
+		CircuitBreaker breaker = this.registry.circuitBreaker("orders");
+		int before = circuit.openings();
+
+		breaker.transitionToOpenState();
+		assertThat(circuit.openings()).isEqualTo(before + 1);
+		breaker.transitionToHalfOpenState();
+		assertThat(circuit.openings()).isEqualTo(before + 1);
+		breaker.transitionToForcedOpenState();
+		assertThat(circuit.openings()).isEqualTo(before + 2);
+		breaker.transitionToClosedState();
+		assertThat(circuit.openings()).isEqualTo(before + 2);
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+
+		assertThat(circuit.openings()).as("it was open in between").isEqualTo(before + 3);
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		assertThat(circuit.openings()).as("again").isEqualTo(before + 4);
+		breaker.transitionToClosedState();
+		circuit.tryAcquire();
+		breaker.transitionToOpenState();
+		breaker.transitionToClosedState();
+		assertThat(circuit.openings()).as("and once more").isEqualTo(before + 5);
+	}
+
+	@Test
+	void changesOfABreakerAreLogged(CapturedOutput output) {
+		Circuits circuits = circuits(null);
+		CircuitBreaker breaker = this.registry.circuitBreaker("orders");
+
+		breaker.transitionToOpenState();
+		circuits.tick(0);
+		assertThat(output).contains("Circuit breaker 'orders' opens");
+		breaker.transitionToClosedState();
+		circuits.tick(0);
+
+		assertThat(output).contains("Circuit breaker 'orders' closes");
+	}
+
+	@Test
+	void noEventIsBuiltForAnAttemptUnlessSomebodyListens() {
+		circuits(null);
+
+		EventPublisher publisher = this.registry.circuitBreaker("orders").getEventPublisher();
+
+		assertThat(((EventProcessor<?>) publisher).hasConsumers()).isFalse();
 	}
 
 	@Test
