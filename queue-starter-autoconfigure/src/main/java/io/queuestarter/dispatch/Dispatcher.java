@@ -22,14 +22,20 @@ import org.jspecify.annotations.Nullable;
 /*
  * A slot is the right to run one task. A worker owns a slot, runs one task after the
  * other in it, and ends when nothing waits; a new worker is started when tasks are
- * submitted and slots are free. So no thread waits for work, and no wake-up can be
- * missed: submitting, taking the next task and giving back a slot happen under one lock,
- * which is held for a few instructions and never while a task runs, a thread is started
- * or a listener is told.
+ * submitted or taken, and slots are free. So no thread waits for work, and no wake-up can
+ * be missed: submitting, taking the next task and giving back a slot happen under one
+ * lock, which is held for a few instructions and never while a task runs, a thread is
+ * started or a listener is told.
  */
 public final class Dispatcher<T> {
 
 	private static final int NO_SLOT = -1;
+
+	/**
+	 * Most workers that are started and have not taken a task yet. One that takes a task
+	 * starts the next, so quick tasks are done by a few instead of by one each.
+	 */
+	private static final int MOST_ON_THE_WAY = 8;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -294,7 +300,8 @@ public final class Dispatcher<T> {
 			start(count);
 		}
 		catch (Throwable ex) {
-			// The caller is in the middle of an answer or of a drain, to be carried out.
+			// The caller is in the middle of an answer or of a drain, to be carried out,
+			// or has a task to run.
 		}
 	}
 
@@ -454,6 +461,7 @@ public final class Dispatcher<T> {
 	/** Frees the slot of the run that ended, if one did, and takes the next task. */
 	private int next(int ended, int reservations) {
 		int slot;
+		int start;
 		boolean room;
 		this.lock.lock();
 		try {
@@ -463,11 +471,13 @@ public final class Dispatcher<T> {
 			}
 			TaskQueue<T> queue = (this.stopped || this.free == 0) ? null : nextInTurn();
 			slot = (queue != null) ? take(queue) : NO_SLOT;
+			start = reserve();
 			room = queue != null && (queue.tasks.size() == queue.lowMark || this.waiting == this.lowMark);
 		}
 		finally {
 			this.lock.unlock();
 		}
+		startLater(start);
 		if (room) {
 			this.roomListener.run();
 		}
@@ -524,12 +534,15 @@ public final class Dispatcher<T> {
 		}
 	}
 
-	/** Reserves slots for new workers: as many as tasks wait for, and slots are left. */
+	/**
+	 * Reserves slots for new workers: as many as tasks wait for, slots are left, and may
+	 * be on the way.
+	 */
 	private int reserve() {
 		if (this.stopped) {
 			return 0;
 		}
-		int count = Math.min(this.queued, this.free) - this.reserved;
+		int count = Math.min(MOST_ON_THE_WAY, Math.min(this.queued, this.free)) - this.reserved;
 		if (count <= 0) {
 			return 0;
 		}

@@ -60,6 +60,35 @@ class DispatcherConcurrencyTests {
 		}
 	}
 
+	@ParameterizedTest
+	@MethodSource("io.queuestarter.testkit.Threads#kinds")
+	void slowTasksRunAllAtOneTime(ThreadFactory threads) throws Exception {
+		CountDownLatch together = new CountDownLatch(100);
+		CountDownLatch done = new CountDownLatch(100);
+		Dispatcher<Integer> dispatcher = new Dispatcher<>(100, 0, (worker) -> threads.newThread(worker).start(),
+				(task, slot) -> {
+					together.countDown();
+					awaitQuietly(together);
+					done.countDown();
+					return true;
+				}, () -> {
+				});
+
+		dispatcher.submit(dispatcher.open(0), IntStream.range(0, 100).boxed().toList());
+
+		assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+		await().until(() -> dispatcher.inFlight() == 0);
+	}
+
+	private static void awaitQuietly(CountDownLatch latch) {
+		try {
+			latch.await(30, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	private static final class Run {
 
 		private static final int SUBMITTERS = 3;

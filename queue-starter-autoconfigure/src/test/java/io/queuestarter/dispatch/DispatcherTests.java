@@ -82,6 +82,35 @@ class DispatcherTests {
 	}
 
 	@Test
+	void quickTasksAreDoneByAFewWorkers() {
+		Dispatcher<String> dispatcher = dispatcher(1000, 0);
+
+		dispatcher.submit(dispatcher.open(0), IntStream.range(0, 1000).mapToObj((i) -> "quick " + i).toList());
+		assertThat(this.workers.waiting).hasSizeLessThan(10);
+		this.workers.waiting.remove().run();
+
+		assertThat(this.ran).hasSize(1000);
+		assertThat(this.workers.waiting).hasSizeLessThan(10);
+	}
+
+	@Test
+	void workerThatCannotStartTheNextRunsTasksAllTheSame() {
+		Dispatcher<String> dispatcher = dispatcher(1000, 0);
+		TaskQueue<String> queue = dispatcher.open(0);
+		List<String> tasks = IntStream.range(0, 100).mapToObj((i) -> "quick " + i).toList();
+		dispatcher.submit(queue, tasks);
+		int started = this.workers.waiting.size();
+		this.workers.failAfter(0, new OutOfMemoryError("no native thread"));
+
+		this.workers.runAll();
+
+		assertThat(this.ran).hasSize(100);
+		this.workers.failAfter(Integer.MAX_VALUE, new RejectedExecutionException());
+		dispatcher.submit(queue, tasks);
+		assertThat(this.workers.waiting).hasSize(started);
+	}
+
+	@Test
 	void emptySubmissionStartsNothing() {
 		Dispatcher<String> dispatcher = dispatcher(3, 0);
 
