@@ -52,7 +52,7 @@ public final class Assignment {
 	 * @param common bytes held by the whole listener
 	 * @param own bytes held by this partition
 	 * @param headListener told by the thread that settles the record that holds the
-	 * watermark; must be quick
+	 * watermark, while the window is full or the bytes are spent; must be quick
 	 */
 	public Assignment(TopicPartition partition, Stage stage, PartitionLedger<Delivery> ledger, long begunBefore,
 			int leaderEpoch, LaneQueues queues, ByteBudget common, ByteBudget own, Runnable headListener) {
@@ -108,7 +108,7 @@ public final class Assignment {
 	void settled(Delivery delivery) {
 		this.ledger.settle(delivery.sequence);
 		released(delivery);
-		if (this.ledger.isHead(delivery.sequence)) {
+		if (this.ledger.isHead(delivery.sequence) && (this.ledger.isFull() || isSpent())) {
 			this.headListener.run();
 		}
 	}
@@ -176,7 +176,11 @@ public final class Assignment {
 	 * @return {@code true} if nothing more should be admitted
 	 */
 	public boolean isOverBytes() {
-		return (this.own.isSpent() || this.common.isSpent()) && outstanding() > 0;
+		return isSpent() && outstanding() > 0;
+	}
+
+	private boolean isSpent() {
+		return this.own.isSpent() || this.common.isSpent();
 	}
 
 	/**

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Acknowledgement state of one partition during one assignment.
  * <p>
- * <em>Consumer thread only</em>, except {@link #settle(long)}, {@link #isHead(long)} and
- * {@link #forEachOutstanding(Consumer)}, which are thread-safe.
+ * <em>Consumer thread only</em>, except {@link #settle(long)}, {@link #isHead(long)},
+ * {@link #isFull()} and {@link #forEachOutstanding(Consumer)}, which are thread-safe.
  *
  * @param <E> what is kept for a record while it is not settled
  */
@@ -82,7 +82,7 @@ public final class PartitionLedger<E> {
 	}
 
 	/**
-	 * Whether the window is full: {@link #append} would be refused.
+	 * Whether the window is full: {@link #append} would be refused. Thread-safe.
 	 * @return {@code true} if no record can be tracked now
 	 */
 	public boolean isFull() {

@@ -194,6 +194,21 @@ class IntakeTests {
 	}
 
 	@Test
+	void headIsToldOnlyWhileTheWindowIsFull() {
+		Fixture fixture = new Fixture().window(4);
+		Intake intake = fixture.intake();
+		intake.begin(P0, 0, AckedSet.EMPTY, -1);
+		poll(intake, Records.range(P0, 0, 3));
+		fixture.handle(1);
+		assertThat(fixture.told).isZero();
+
+		poll(intake, Records.range(P0, 3, 6));
+		fixture.handle(1);
+
+		assertThat(fixture.told).isOne();
+	}
+
+	@Test
 	void whatIsPendingIsAdmittedLaterInOrder() {
 		Fixture fixture = new Fixture().records(3).window(5);
 		Intake intake = fixture.intake();
