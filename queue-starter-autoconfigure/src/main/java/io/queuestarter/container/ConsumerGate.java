@@ -188,6 +188,7 @@ final class ConsumerGate implements InvocationHandler {
 	private ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
 		setBackDropped();
 		this.queue.proceed();
+		this.queue.awaitRoom();
 		applyBounds();
 		long slice = this.queue.pollNanos(timeout.toNanos());
 		ConsumerRecords<byte[], byte[]> records;

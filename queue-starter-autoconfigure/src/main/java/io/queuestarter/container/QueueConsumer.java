@@ -129,6 +129,17 @@ final class QueueConsumer {
 		this.views.takeIfDue();
 	}
 
+	/**
+	 * Waits a moment for room if there is none at all: to pause all partitions and resume
+	 * them costs more than quick handlers.
+	 */
+	void awaitRoom() {
+		if (this.intake.isAllPaused()) {
+			this.signal.await(PAUSED_POLL_NANOS);
+			this.intake.proceed();
+		}
+	}
+
 	/** What is done after each poll. */
 	void polled() {
 		this.queue.polled(this.time.now());

@@ -115,6 +115,8 @@ final class SimulatedMember {
 		if (records.isEmpty()) {
 			return;
 		}
+		// It waited before, and admits now.
+		this.waited = false;
 		if (this.simulation.fails(2)) {
 			// As a container does that is stopped in between.
 			this.dropped = true;

@@ -124,14 +124,17 @@ final class EngineArm implements Arm {
 			if (this.commits.nanosUntilDue(now) <= 0) {
 				commit(now);
 			}
+			if (this.intake.isAllPaused()) {
+				await(5);
+				this.intake.proceed();
+			}
 			applyBounds();
 			ConsumerRecords<byte[], byte[]> polled;
 			if (this.intake.isAllPaused()) {
 				polled = this.consumer.poll(Duration.ZERO);
-				if (polled.isEmpty() && !this.room) {
-					LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+				if (polled.isEmpty()) {
+					await(100);
 				}
-				this.room = false;
 			}
 			else {
 				polled = this.consumer.poll(Duration.ofMillis(this.intake.isShortOfRoom() ? 5 : 100));
@@ -143,6 +146,13 @@ final class EngineArm implements Arm {
 				this.intake.accept(polled);
 				this.intake.proceed();
 			}
+		}
+
+		private void await(long millis) {
+			if (!this.room) {
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+			}
+			this.room = false;
 		}
 
 		private void commit(long now) {
