@@ -42,7 +42,7 @@ public final class Circuits {
 
 	private static final CircuitBreakerConfig DEFAULT = CircuitBreakerConfig.custom()
 		.slidingWindow(100, 20, SlidingWindowType.COUNT_BASED,
-				CircuitBreakerConfig.SlidingWindowSynchronizationStrategy.LOCK_FREE)
+				CircuitBreakerConfig.SlidingWindowSynchronizationStrategy.SYNCHRONIZED)
 		.failureRateThreshold(50)
 		// Slow is what times out, and that counts as failed.
 		.slowCallDurationThreshold(Duration.ofDays(2))
