@@ -20,6 +20,12 @@ import org.springframework.kafka.annotation.KafkaListener;
  * {@code acknowledge()} alone and no longer by the method's return or result. The Kafka
  * {@code Consumer} is not to be had: a method that asks for it fails start-up.
  * <p>
+ * A method that takes a {@code List} of payloads, messages or consumer records gets a
+ * batch of them, and no {@link QueueContext}. What is said here of a record it settles
+ * for all of its records; a {@link QueueBatchException}, or Spring Kafka's
+ * {@code BatchListenerFailedException}, names those that failed. After any other
+ * exception each record is tried again alone.
+ * <p>
  * A method that returns {@code void} settles the record when it returns. A method that
  * returns a {@code CompletionStage}, a {@code Mono}, or is a Kotlin {@code suspend}
  * function settles it when the result completes. A {@code null} future is a failure.
@@ -106,6 +112,13 @@ public @interface QueueListener {
 	 * @return a number from 1, 250 by default
 	 */
 	String maxInFlight() default "";
+
+	/**
+	 * Largest number of records that a method with a {@code List} gets. Property:
+	 * {@code batch.size}.
+	 * @return a number from 1 to {@link #maxInFlight()}, 100 by default
+	 */
+	String batchSize() default "";
 
 	/**
 	 * Which records wait for which: see {@link Ordering}. Property: {@code ordering}.

@@ -218,6 +218,16 @@ public final class DeliveryRaces {
 		}
 
 		@Override
+		public void failedTogether(Attempt attempt, Throwable error) {
+			// Not told.
+		}
+
+		@Override
+		public void notReached(Attempt attempt) {
+			// Not told.
+		}
+
+		@Override
 		public void retryAfter(Attempt attempt, Duration delay) {
 			// Not told.
 		}

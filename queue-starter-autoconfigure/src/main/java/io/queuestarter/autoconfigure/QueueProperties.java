@@ -21,6 +21,7 @@ import io.queuestarter.settle.Routes.Aside;
  * @param group Consumer group.
  * @param ordering Which records wait for which.
  * @param dispatch How records are run.
+ * @param batch How records are handled together by methods that take a list.
  * @param buffer How much is held in memory.
  * @param timeout How long an attempt may take.
  * @param retry How failed records are tried again.
@@ -33,9 +34,9 @@ import io.queuestarter.settle.Routes.Aside;
  * @param zone Which records run first, by where they come from.
  */
 public record QueueProperties(@Nullable String group, @Nullable Ordering ordering, @Nullable Dispatch dispatch,
-		@Nullable Buffer buffer, @Nullable Timeout timeout, @Nullable Retry retry, @Nullable Ledger ledger,
-		@Nullable Dlq dlq, @Nullable CircuitBreaker circuitBreaker, @Nullable Blocking blocking,
-		@Nullable Shutdown shutdown, @Nullable Lanes lanes, @Nullable Zone zone) {
+		@Nullable Batch batch, @Nullable Buffer buffer, @Nullable Timeout timeout, @Nullable Retry retry,
+		@Nullable Ledger ledger, @Nullable Dlq dlq, @Nullable CircuitBreaker circuitBreaker,
+		@Nullable Blocking blocking, @Nullable Shutdown shutdown, @Nullable Lanes lanes, @Nullable Zone zone) {
 
 	/**
 	 * Kind of threads that run handlers.
@@ -63,6 +64,17 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * ignore that their attempt was cancelled. A quarter of it unless set.
 	 */
 	public record Dispatch(@Nullable Mode mode, @Nullable Integer maxInFlight, @Nullable Integer maxLeaked) {
+
+	}
+
+	/**
+	 * How records are handled together by methods that take a list.
+	 *
+	 * @param size Largest number of records of a batch. At most, and unless set no more
+	 * than, the records in flight.
+	 * @param linger Longest wait of records that have a thread for others to join them.
+	 */
+	public record Batch(@Nullable Integer size, @Nullable Duration linger) {
 
 	}
 
@@ -284,7 +296,7 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 			@Nullable CircuitBreaker circuitBreaker) {
 
 		QueueProperties asQueue() {
-			return new QueueProperties(null, null, this.dispatch, null, this.timeout, this.retry, null, this.dlq,
+			return new QueueProperties(null, null, this.dispatch, null, null, this.timeout, this.retry, null, this.dlq,
 					this.circuitBreaker, null, null, null, null);
 		}
 

@@ -18,7 +18,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.unit.DataSize;
 
 import io.queuestarter.Ordering;
+import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
+import io.queuestarter.autoconfigure.QueueProperties.Batch;
 import io.queuestarter.autoconfigure.QueueProperties.Blocking;
 import io.queuestarter.autoconfigure.QueueProperties.Budget;
 import io.queuestarter.autoconfigure.QueueProperties.Buffer;
@@ -85,6 +87,7 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 	public QueueSettings settingsOf(QueueDefinition definition) {
 		SettingLookup lookup = new SettingLookup(definition, this.properties, this.environment, this.resolver);
 		QueueListener annotation = definition.annotation();
+		refuseBatchOfOne(definition);
 		String group = lookup.<String>findOrNull("group", QueueProperties::group, null, null);
 		Ordering ordering = lookup.find("ordering", QueueProperties::ordering, new Attribute<>("ordering",
 				annotation.ordering(), QueueSettingsResolver::ordering, "unordered, key or partition"),
@@ -94,14 +97,14 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		QueueSettings.Retry retry = retry(lookup, annotation, definition.id(), aside);
 		lookup.require(aside != Aside.RETRY || !retry.tiers().isEmpty(), "blocking.action",
 				"dlq or park while there are no retry.topics");
-		QueueSettings queue = new QueueSettings(definition.id(), group, ordering, workers(lookup, annotation),
+		QueueSettings queue = new QueueSettings(definition.id(), group, ordering, workers(lookup, definition),
 				limits(lookup), timeouts, outage(lookup, definition.id()),
 				blocking(lookup, timeouts.attempt().initial()), aside, retry, exceptions(lookup, annotation),
 				commitInterval(lookup), deadLetters(lookup, annotation), drainTimeout(lookup), LaneSettings.NONE,
 				lookup.origins());
 		LaneSettings lanes = new LaneResolver(lookup, definition.id()).resolve((name, lane) -> {
 			SettingLookup own = lookup.lane(name, lane.asQueue());
-			QueueSettings ofLane = lane(queue, name, lane, own, annotation);
+			QueueSettings ofLane = lane(queue, name, lane, own, definition);
 			lookup.note(own);
 			return ofLane;
 		}, queue);
@@ -110,11 +113,12 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 
 	/** What is not set for the lane is as for the queue, but its breaker is its own. */
 	private QueueSettings lane(QueueSettings queue, String name, Lane lane, SettingLookup own,
-			QueueListener annotation) {
+			QueueDefinition definition) {
+		QueueListener annotation = definition.annotation();
 		own.require(lane.retry() == null || lane.retry().topics() == null, "retry.topics", "left to the queue");
 		OutageSettings outage = outage(own, queue.id());
 		CircuitBreaker breaker = lane.circuitBreaker();
-		return new QueueSettings(queue.id(), queue.group(), queue.ordering(), workers(own, annotation), queue.limits(),
+		return new QueueSettings(queue.id(), queue.group(), queue.ordering(), workers(own, definition), queue.limits(),
 				timeouts(own, annotation),
 				(breaker != null && breaker.instance() != null) ? outage : outage.named(outage.instance() + "-" + name),
 				queue.blocking(), queue.aside(), retry(own, annotation, queue.id(), queue.aside()),
@@ -122,7 +126,20 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 				LaneSettings.NONE, queue.origins());
 	}
 
-	private static Workers workers(SettingLookup lookup, QueueListener annotation) {
+	/** A setting that says nothing to the queue it is made for is a mistake. */
+	private void refuseBatchOfOne(QueueDefinition definition) {
+		QueueProperties own = this.properties.listener(definition.id());
+		if (!definition.takesBatch()
+				&& (!definition.annotation().batchSize().isEmpty() || (own != null && own.batch() != null))) {
+			throw new QueueConfigurationException(
+					"Queue '" + definition.id() + "' has a batch size or linger, but " + definition.methodName()
+							+ " takes one record.",
+					"Take a List of payloads, Messages or ConsumerRecords, or remove the setting.");
+		}
+	}
+
+	private static Workers workers(SettingLookup lookup, QueueDefinition definition) {
+		QueueListener annotation = definition.annotation();
 		Mode mode = lookup.find("dispatch.mode", in(QueueProperties::dispatch, Dispatch::mode), Mode.AUTO);
 		lookup.require(mode != Mode.VIRTUAL || VIRTUAL_THREADS, "dispatch.mode", "auto or platform before Java 21");
 		String key = "dispatch.max-in-flight";
@@ -133,7 +150,19 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		int maxLeaked = lookup.find(key, in(QueueProperties::dispatch, Dispatch::maxLeaked),
 				Math.max(1, maxInFlight / 4));
 		requireBetween(lookup, key, maxLeaked, 0, 100_000);
-		return new Workers(mode != Mode.PLATFORM && VIRTUAL_THREADS, maxInFlight, maxLeaked);
+		return new Workers(mode != Mode.PLATFORM && VIRTUAL_THREADS, maxInFlight, maxLeaked,
+				definition.takesBatch() ? batch(lookup, annotation, maxInFlight) : null);
+	}
+
+	private static QueueSettings.Batch batch(SettingLookup lookup, QueueListener annotation, int maxInFlight) {
+		int size = lookup.find("batch.size", in(QueueProperties::batch, Batch::size),
+				new Attribute<>("batchSize", annotation.batchSize(), Integer::valueOf, "a whole number"),
+				Math.min(100, maxInFlight));
+		lookup.require(size >= 1 && size <= maxInFlight, "batch.size",
+				"at least 1 and at most dispatch.max-in-flight, " + maxInFlight);
+		Duration linger = lookup.find("batch.linger", in(QueueProperties::batch, Batch::linger), Duration.ofMillis(10));
+		requireBetween(lookup, "batch.linger", linger, Duration.ZERO, Duration.ofMinutes(1));
+		return new QueueSettings.Batch(size, linger);
 	}
 
 	private static IntakeLimits limits(SettingLookup lookup) {

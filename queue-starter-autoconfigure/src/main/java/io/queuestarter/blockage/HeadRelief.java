@@ -167,7 +167,7 @@ public final class HeadRelief {
 	 * Whether the record itself is to blame: its attempt takes long while others succeed
 	 * that began later, or it failed while others succeeded, or for longer than the
 	 * patience with outages. One that waits for its first attempt, or asked to be tried
-	 * later, is not.
+	 * later, is not, nor one that is handled together with others.
 	 */
 	private static boolean isToBlame(Delivery delivery, long nowNanos) {
 		Attempt attempt = delivery.attempt();
@@ -175,7 +175,7 @@ public final class HeadRelief {
 			return false;
 		}
 		return switch (delivery.state()) {
-			case IN_FLIGHT -> attempt.isHalfOver(nowNanos)
+			case IN_FLIGHT -> !attempt.isShared() && attempt.isHalfOver(nowNanos)
 					&& (delivery.isAtFault() || attempt.circuit().answersSince(attempt.startedNanos()));
 			case BACKOFF, QUEUED -> delivery.isAtFault();
 			default -> false;

@@ -20,6 +20,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.QueueContext;
 import io.queuestarter.QueueListener;
 import io.queuestarter.handler.AnsweringHandlerMethodFactory;
 
@@ -75,9 +76,15 @@ public final class QueueDefinitions implements AnnotationEnhancer {
 			throw new QueueConfigurationException(name + " carries @QueueListener and @RetryableTopic.",
 					"Remove @RetryableTopic; 'maxAttempts' and 'dlq' of @QueueListener do its work.");
 		}
-		if (Arrays.stream(method.getParameterTypes()).anyMatch(QueueDefinitions::isBatch)) {
-			throw new QueueConfigurationException("Queue method " + name + " takes a batch of records.",
-					"Take one record: its payload, a Message or a ConsumerRecord.");
+		if (!definition.takesBatch() && Arrays.stream(method.getParameterTypes()).anyMatch(QueueDefinitions::isMany)) {
+			throw new QueueConfigurationException("Queue method " + name + " takes a batch of records, but no List.",
+					"Take a List of payloads, of Messages or of ConsumerRecords; or one record.");
+		}
+		if (definition.takesBatch() && Arrays.asList(method.getParameterTypes()).contains(QueueContext.class)) {
+			throw new QueueConfigurationException(
+					"Queue method " + name + " takes a List and a QueueContext, which is that of a single record.",
+					"Remove the QueueContext. A QueueBatchException names the records that failed, are to be rejected, "
+							+ "or to be tried again later.");
 		}
 		if (Arrays.stream(method.getParameterTypes()).anyMatch(Consumer.class::isAssignableFrom)) {
 			throw new QueueConfigurationException("Queue method " + name + " takes the Kafka consumer.",
@@ -93,7 +100,7 @@ public final class QueueDefinitions implements AnnotationEnhancer {
 		}
 	}
 
-	private static boolean isBatch(Class<?> type) {
+	private static boolean isMany(Class<?> type) {
 		return List.class.equals(type) || Collection.class.equals(type) || Iterable.class.equals(type)
 				|| type.getName().equals("org.apache.kafka.clients.consumer.ConsumerRecords");
 	}

@@ -1,5 +1,7 @@
 package io.queuestarter.container;
 
+import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -14,7 +16,10 @@ import org.springframework.kafka.support.KafkaUtils;
 import io.queuestarter.deadletter.DeadLetterPublisher;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryOrder;
+import io.queuestarter.dispatch.BatchRunner;
+import io.queuestarter.dispatch.Batching;
 import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.dispatch.Taken;
 import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.dispatch.TaskRunner;
 import io.queuestarter.outage.Circuits;
@@ -68,8 +73,11 @@ final class QueueEngine {
 
 	private final Settler settler;
 
-	/** Set once before the container starts. */
+	/** Set once before the container starts, unless the queue takes batches. */
 	private volatile @Nullable TaskRunner<Delivery> runner;
+
+	/** Set once before the container starts, if the queue takes batches. */
+	private volatile @Nullable BatchRunner<Delivery> batchRunner;
 
 	/** Volatile; changed while the container starts. */
 	private volatile @Nullable ScheduledFuture<?> timeouts;
@@ -92,7 +100,7 @@ final class QueueEngine {
 		this.standstill = new Standstill(runtime.time(), this.workers);
 		this.dispatcher = new Dispatcher<>(settings.workers().maxInFlight(), settings.limits().records() / 2,
 				(worker) -> this.workers.execute(() -> runIn(group, worker)), this::run, roomListener,
-				DeliveryOrder.of(settings.ordering()));
+				DeliveryOrder.of(settings.ordering()), batching());
 		int inFlight = settings.workers().maxInFlight();
 		this.retries = new Retries(runtime.timer(), this.dispatcher, Math.max(1, inFlight / RETRY_SHARE));
 		this.circuits = runtime.circuits(settings);
@@ -115,6 +123,21 @@ final class QueueEngine {
 	/** Who runs the records; to be told once, before the container starts. */
 	void bind(TaskRunner<Delivery> taskRunner) {
 		this.runner = taskRunner;
+	}
+
+	private Collection<Taken<Delivery>> runBatch(List<Taken<Delivery>> batch) {
+		this.standstill.hold();
+		return Objects.requireNonNull(this.batchRunner).run(batch);
+	}
+
+	/** Who runs the records of a queue that takes batches. */
+	void bind(BatchRunner<Delivery> taskRunner) {
+		this.batchRunner = taskRunner;
+	}
+
+	private @Nullable Batching<Delivery> batching() {
+		QueueSettings.Batch batch = this.settings.workers().batch();
+		return (batch != null) ? new Batching<>(batch.size(), batch.linger().toNanos(), this::runBatch) : null;
 	}
 
 	/**

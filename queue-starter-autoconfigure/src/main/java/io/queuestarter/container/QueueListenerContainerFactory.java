@@ -12,17 +12,24 @@ import org.springframework.kafka.config.KafkaListenerEndpoint;
 import org.springframework.kafka.config.MethodKafkaListenerEndpoint;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.RecordInterceptor;
+import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
+import org.springframework.kafka.support.converter.MessagingMessageConverter;
+import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
 
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
+import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.handler.AnsweringHandlerMethodFactory;
+import io.queuestarter.handler.BatchHandlerRunner;
 import io.queuestarter.handler.HandlerRunner;
+import io.queuestarter.handler.RecordDecoder;
 
 /**
  * Makes the containers of {@link QueueListener} methods. Spring Kafka builds the adapter
@@ -65,6 +72,13 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		this.runtime = runtime;
 		this.queues = queues;
 		this.handlerMethods = handlerMethods;
+		setBatchMessageConverter(new StrictBatchConverter(new MessagingMessageConverter()));
+	}
+
+	@Override
+	public void setRecordMessageConverter(RecordMessageConverter recordMessageConverter) {
+		super.setRecordMessageConverter(recordMessageConverter);
+		setBatchMessageConverter(new StrictBatchConverter(recordMessageConverter));
 	}
 
 	@Override
@@ -86,7 +100,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		checks.ownTopics(queueSettings, queue.subscription());
 		checks.sharing(queue, this.queues.all());
 		methodEndpoint.setGroupId(group);
-		methodEndpoint.setBatchListener(false);
+		methodEndpoint.setBatchListener(queueSettings.workers().batch() != null);
 		methodEndpoint.setAckDiscarded(true);
 		methodEndpoint.setMessageHandlerMethodFactory(new AnsweringHandlerMethodFactory(this.handlerMethods));
 		this.current = queue;
@@ -101,17 +115,32 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		}
 	}
 
-	@SuppressWarnings("unchecked")
 	private void bind(Queue queue, ConcurrentMessageListenerContainer<byte[], byte[]> container,
 			@Nullable Properties properties) {
-		AcknowledgingConsumerAwareMessageListener<Object, Object> adapter = (AcknowledgingConsumerAwareMessageListener<Object, Object>) Objects
-			.requireNonNull(container.getContainerProperties().getMessageListener());
+		Object adapter = Objects.requireNonNull(container.getContainerProperties().getMessageListener());
+		if (adapter instanceof FilteringBatchMessageListenerAdapter) {
+			throw new QueueConfigurationException(
+					"'" + QueueListener.CONTAINER_FACTORY + "' was given a RecordFilterStrategy, and queue '"
+							+ queue.id() + "' takes batches, whose records could not be named by their index then.",
+					"Remove it, and skip records in the handler.");
+		}
 		QueueConsumerFactory factory = new QueueConsumerFactory(this.consumerFactory, queue);
-		queue.lanes()
-			.engines()
-			.forEach((engine) -> engine.bind(new HandlerRunner(factory.decoder(properties), adapter, guard(queue.id()),
-					engine.settler(), this.runtime.time(), engine.settings().timeouts().attempt(), engine.circuits())));
+		queue.lanes().engines().forEach((engine) -> bind(engine, adapter, factory.decoder(properties), queue.id()));
 		queue.bind(container);
+	}
+
+	@SuppressWarnings("unchecked")
+	private void bind(QueueEngine engine, Object adapter, RecordDecoder decoder, String id) {
+		AttemptTimeout timeout = engine.settings().timeouts().attempt();
+		if (adapter instanceof BatchAcknowledgingConsumerAwareMessageListener<?, ?>) {
+			engine.bind(new BatchHandlerRunner(decoder,
+					(BatchAcknowledgingConsumerAwareMessageListener<Object, Object>) adapter, guard(id),
+					engine.settler(), this.runtime.time(), timeout, engine.circuits()));
+		}
+		else {
+			engine.bind(new HandlerRunner(decoder, (AcknowledgingConsumerAwareMessageListener<Object, Object>) adapter,
+					guard(id), engine.settler(), this.runtime.time(), timeout, engine.circuits()));
+		}
 	}
 
 	@Override

@@ -58,8 +58,31 @@ public record QueueSettings(String id, @Nullable String group, Ordering ordering
 	 * @param virtual whether on virtual threads
 	 * @param maxInFlight largest number of records handled at one time
 	 * @param maxLeaked handlers that may run beyond, because they ignored an interrupt
+	 * @param batch how records are handled together, or {@code null} if each is handled
+	 * alone
 	 */
-	public record Workers(boolean virtual, int maxInFlight, int maxLeaked) {
+	public record Workers(boolean virtual, int maxInFlight, int maxLeaked, @Nullable Batch batch) {
+
+		/**
+		 * Records that are handled alone.
+		 * @param virtual whether on virtual threads
+		 * @param maxInFlight largest number of records handled at one time
+		 * @param maxLeaked handlers that may run beyond, because they ignored an
+		 * interrupt
+		 */
+		public Workers(boolean virtual, int maxInFlight, int maxLeaked) {
+			this(virtual, maxInFlight, maxLeaked, null);
+		}
+
+	}
+
+	/**
+	 * How records are handled together.
+	 *
+	 * @param size largest number of records that a handler takes
+	 * @param linger how long those that have a thread wait for others
+	 */
+	public record Batch(int size, Duration linger) {
 
 	}
 

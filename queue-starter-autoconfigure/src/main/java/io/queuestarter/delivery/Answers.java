@@ -38,6 +38,21 @@ public interface Answers {
 	void failed(Attempt attempt, Throwable error);
 
 	/**
+	 * The attempt was made together with those for other records, and they failed as a
+	 * whole: it says nothing of its record, which is tried again alone.
+	 * @param attempt the attempt
+	 * @param error why
+	 */
+	void failedTogether(Attempt attempt, Throwable error);
+
+	/**
+	 * The attempt was made together with those for other records, and ended with one of
+	 * them before it came to its own record, which is to be handled again.
+	 * @param attempt the attempt
+	 */
+	void notReached(Attempt attempt);
+
+	/**
 	 * The handler wants another attempt.
 	 * @param attempt the attempt
 	 * @param delay time to wait

@@ -27,7 +27,7 @@ import io.queuestarter.outage.Circuit;
  * interrupts puts a mark there first, and a worker that finds the mark waits the few
  * instructions until the interrupt is delivered before it clears the flag and goes on.
  */
-public final class Attempt implements QueueContext, Acknowledgment {
+public final class Attempt implements HandlerCall, QueueContext, Acknowledgment {
 
 	private static final Logger LOGGER = LoggerFactory.getLogger(Attempt.class);
 
@@ -94,6 +94,9 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	/** Volatile; set before any other thread can tell of a failure. */
 	private volatile boolean called;
 
+	/** Volatile; set by the worker before the handler runs. */
+	private volatile boolean shared;
+
 	Attempt(Delivery delivery, ConsumerRecord<byte[], byte[]> record, int number, Answers answers, int slot,
 			TimeSource time, long timeoutNanos, Circuit circuit, OptionalLong failedBefore) {
 		this.delivery = delivery;
@@ -138,6 +141,14 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	}
 
 	/**
+	 * Whether it is known what becomes of the record.
+	 * @return {@code false} if an answer is awaited
+	 */
+	public boolean isDecided() {
+		return this.progress.isDecided();
+	}
+
+	/**
 	 * Whether somebody else than the handler has decided.
 	 * @return {@code true} after the first call of {@link #cutOff()}, if it was first
 	 */
@@ -153,9 +164,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		return PROGRESS.compareAndSet(this, Progress.OPEN, Progress.DETACHED);
 	}
 
-	/**
-	 * Says that the answer comes later than the handler's return. Worker thread only.
-	 */
+	@Override
 	public void awaitAnswer() {
 		this.awaited = true;
 	}
@@ -168,9 +177,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		return this.awaited;
 	}
 
-	/**
-	 * Notes that the handler was called: its arguments could be made of the record.
-	 */
+	@Override
 	public void called() {
 		this.called = true;
 	}
@@ -212,6 +219,35 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	}
 
 	/**
+	 * The calling thread begins to run the handler for the records of a batch. It is not
+	 * interrupted for this one alone.
+	 * @param cancellation told when the attempt is cancelled
+	 * @param others whether there are other records
+	 */
+	public void enterBatch(Runnable cancellation, boolean others) {
+		this.shared = others;
+		onCancel(cancellation);
+		this.answers.entered(this);
+	}
+
+	/**
+	 * The calling thread has ended running the handler for the records of a batch.
+	 */
+	public void leaveBatch() {
+		this.left = true;
+		this.answers.left(this);
+	}
+
+	/**
+	 * Whether the handler runs for other records, too, so that its failure, or that it
+	 * hangs, says nothing of this one.
+	 * @return {@code false} if it runs for this record alone
+	 */
+	public boolean isShared() {
+		return this.shared;
+	}
+
+	/**
 	 * Gives the slot back with the end of the worker's run. Worker thread only.
 	 * @return {@code false} if the slot was given to others meanwhile
 	 */
@@ -235,11 +271,7 @@ public final class Attempt implements QueueContext, Acknowledgment {
 		return this.left;
 	}
 
-	/**
-	 * What to do when the attempt is cancelled while its asynchronous result is awaited.
-	 * @param action the action; run once, and at once if the attempt is cancelled
-	 * already. An exception it throws is logged.
-	 */
+	@Override
 	public void onCancel(Runnable action) {
 		this.cancellation = action;
 		if (this.cancelled) {
@@ -430,6 +462,16 @@ public final class Attempt implements QueueContext, Acknowledgment {
 	@Override
 	public boolean isCancelled() {
 		return this.cancelled;
+	}
+
+	@Override
+	public void handled() {
+		this.answers.handled(this);
+	}
+
+	@Override
+	public void failed(Throwable error) {
+		this.answers.failed(this, error);
 	}
 
 	@Override

@@ -74,6 +74,9 @@ public final class Delivery {
 
 	private long lastFailureNanos;
 
+	/** Whether the last attempt says nothing of the record. */
+	private boolean uncounted;
+
 	/** Volatile; whether the record failed again although others succeeded. */
 	private volatile boolean atFault;
 
@@ -107,7 +110,7 @@ public final class Delivery {
 	public @Nullable Attempt start(Answers answers, int slot, TimeSource time, AttemptTimeout timeout,
 			Circuit circuit) {
 		Attempt before = this.attempt;
-		int number = (before != null) ? before.attempt() + 1 : this.history.attempts() + 1;
+		int number = ((before != null) ? before.attempt() : this.history.attempts()) + (this.uncounted ? 0 : 1);
 		ConsumerRecord<byte[], byte[]> current = this.record;
 		if (current == null) {
 			return null;
@@ -122,6 +125,7 @@ public final class Delivery {
 			this.attempt = null;
 			return null;
 		}
+		this.uncounted = false;
 		return next;
 	}
 
@@ -204,7 +208,7 @@ public final class Delivery {
 
 	/** A record in flight occupies a slot, which is free later than now. */
 	private void tellOrder(DeliveryState from) {
-		TaskQueue<Delivery> queue = this.assignment.queues().of(this.context);
+		TaskQueue<Delivery> queue = queue();
 		if (from != DeliveryState.IN_FLIGHT && queue != null) {
 			queue.ended(this);
 		}
@@ -291,6 +295,14 @@ public final class Delivery {
 	 */
 	public Assignment assignment() {
 		return this.assignment;
+	}
+
+	/**
+	 * Where the record waits for a slot.
+	 * @return the queue, or {@code null} if its lane is not served here
+	 */
+	public @Nullable TaskQueue<Delivery> queue() {
+		return this.assignment.queues().of(this.context);
 	}
 
 	/**
@@ -400,6 +412,14 @@ public final class Delivery {
 			this.timeouts += timedOut ? 1 : 0;
 		}
 		return this.countedFailures >= maxFailures || this.timeouts >= maxTimeouts;
+	}
+
+	/**
+	 * Notes that the attempt says nothing of the record: the next has its number. To be
+	 * called by whoever concludes the attempt.
+	 */
+	public void countNothing() {
+		this.uncounted = true;
 	}
 
 	/**

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dispatcher<T> {
 
-	private static final int NO_SLOT = -1;
+	static final int NO_SLOT = -1;
 
 	/**
 	 * Most workers that are started and have not taken a task yet. One that takes a task
@@ -37,7 +37,7 @@ public final class Dispatcher<T> {
 	 */
 	private static final int MOST_ON_THE_WAY = 8;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	final ReentrantLock lock = new ReentrantLock();
 
 	/** Queues with waiting tasks, in turn. Guarded by the lock. */
 	private final ArrayDeque<TaskQueue<T>> turn = new ArrayDeque<>();
@@ -81,6 +81,9 @@ public final class Dispatcher<T> {
 	/** Guarded by the lock; null if no task waits for another. */
 	private final @Nullable KeyTurns<T> turns;
 
+	/** Null if each task runs alone. */
+	private final @Nullable Batches<T> batches;
+
 	/**
 	 * Creates a dispatcher whose tasks wait for no other.
 	 * @param maxInFlight number of slots
@@ -108,6 +111,23 @@ public final class Dispatcher<T> {
 	 */
 	public Dispatcher(int maxInFlight, int lowMark, Executor workers, TaskRunner<T> runner, Runnable roomListener,
 			@Nullable TaskOrder<T> order) {
+		this(maxInFlight, lowMark, workers, runner, roomListener, order, null);
+	}
+
+	/**
+	 * Creates a dispatcher that may run tasks together.
+	 * @param maxInFlight number of slots; each task of a batch occupies one
+	 * @param lowMark number of waiting tasks at which the listener is told
+	 * @param workers starts a worker
+	 * @param runner runs a task
+	 * @param roomListener told when the waiting tasks have come down to a low mark
+	 * @param order which tasks must not run at one time, or {@code null}. Those of a key
+	 * may run together.
+	 * @param batching how tasks run together, instead of by {@code runner}; or
+	 * {@code null} if each runs alone
+	 */
+	public Dispatcher(int maxInFlight, int lowMark, Executor workers, TaskRunner<T> runner, Runnable roomListener,
+			@Nullable TaskOrder<T> order, @Nullable Batching<T> batching) {
 		if (maxInFlight < 1) {
 			throw new IllegalArgumentException("'maxInFlight' must be at least 1: " + maxInFlight);
 		}
@@ -123,6 +143,7 @@ public final class Dispatcher<T> {
 		this.runner = runner;
 		this.roomListener = roomListener;
 		this.turns = (order != null) ? new KeyTurns<>(order) : null;
+		this.batches = (batching != null) ? new Batches<>(this, batching, this.lock.newCondition()) : null;
 	}
 
 	@SuppressWarnings("unchecked")
@@ -223,6 +244,7 @@ public final class Dispatcher<T> {
 						enqueue(queue, task);
 					}
 				}
+				signalFollowers();
 			}
 			start = reserve();
 		}
@@ -239,6 +261,28 @@ public final class Dispatcher<T> {
 	 */
 	public void submit(TaskQueue<T> queue, T task) {
 		submit(queue, List.of(task));
+	}
+
+	/**
+	 * Adds a task to a queue that ran and is to run again, as {@link #submit} does. That
+	 * no worker could be started for it is not told here: {@link #catchUp()} does.
+	 * @param queue the queue
+	 * @param task the task
+	 */
+	public void giveBack(TaskQueue<T> queue, T task) {
+		try {
+			submit(queue, task);
+		}
+		catch (Throwable ex) {
+			// The caller is in the middle of an answer, to be carried out.
+		}
+	}
+
+	/** A task may join the one in front of it, or there is a slot for it now. */
+	private void signalFollowers() {
+		if (this.batches != null && this.turns != null) {
+			this.batches.signal();
+		}
 	}
 
 	private void enqueue(TaskQueue<T> queue, T task) {
@@ -287,6 +331,7 @@ public final class Dispatcher<T> {
 		this.lock.lock();
 		try {
 			free(slot);
+			signalFollowers();
 			start = reserve();
 		}
 		finally {
@@ -343,6 +388,9 @@ public final class Dispatcher<T> {
 		this.lock.lock();
 		try {
 			this.stopped = true;
+			if (this.batches != null) {
+				this.batches.signal();
+			}
 		}
 		finally {
 			this.lock.unlock();
@@ -442,6 +490,10 @@ public final class Dispatcher<T> {
 	}
 
 	private void work() {
+		if (this.batches != null) {
+			this.batches.work();
+			return;
+		}
 		int slot = next(NO_SLOT, 1);
 		while (slot != NO_SLOT) {
 			slot = next(ends(slot) ? slot : NO_SLOT, 0);
@@ -472,7 +524,7 @@ public final class Dispatcher<T> {
 			TaskQueue<T> queue = (this.stopped || this.free == 0) ? null : nextInTurn();
 			slot = (queue != null) ? take(queue) : NO_SLOT;
 			start = reserve();
-			room = queue != null && (queue.tasks.size() == queue.lowMark || this.waiting == this.lowMark);
+			room = queue != null && isRoom(queue);
 		}
 		finally {
 			this.lock.unlock();
@@ -484,10 +536,15 @@ public final class Dispatcher<T> {
 		return slot;
 	}
 
+	/** Whether a low mark was reached by the task that was taken last. */
+	boolean isRoom(TaskQueue<T> queue) {
+		return queue.tasks.size() == queue.lowMark || this.waiting == this.lowMark;
+	}
+
 	/**
 	 * While counted tasks wait, one of their queues stands in the ring and is found.
 	 */
-	private @Nullable TaskQueue<T> nextInTurn() {
+	@Nullable TaskQueue<T> nextInTurn() {
 		TaskQueue<T> queue = this.turn.poll();
 		while (queue != null && this.waiting > 0 && queue.running >= queue.share) {
 			this.turn.add(queue);
@@ -496,7 +553,62 @@ public final class Dispatcher<T> {
 		return queue;
 	}
 
-	private int take(TaskQueue<T> queue) {
+	/** The next queue in turn, for who must leave some counted tasks to others. */
+	@Nullable TaskQueue<T> nextBeside(int counted) {
+		if (this.waiting > counted) {
+			return nextInTurn();
+		}
+		return (this.queued > this.waiting) ? next(false) : null;
+	}
+
+	/** The next queue in turn whose tasks count as waiting. */
+	@Nullable TaskQueue<T> nextCounted() {
+		return (this.waiting > 0) ? next(true) : null;
+	}
+
+	/** The next queue in turn of a kind of which there is one. */
+	private TaskQueue<T> next(boolean counted) {
+		TaskQueue<T> queue = this.turn.remove();
+		while (queue.counted != counted) {
+			this.turn.add(queue);
+			queue = this.turn.remove();
+		}
+		return queue;
+	}
+
+	boolean isStopped() {
+		return this.stopped;
+	}
+
+	boolean mayTake() {
+		return !this.stopped && this.free > 0;
+	}
+
+	/** Frees the slots of runs, whose worker goes on or has just begun. */
+	void ended(Collection<Taken<T>> runs, int reservations) {
+		this.reserved -= reservations;
+		runs.forEach((run) -> free(run.slot()));
+	}
+
+	/** What was done under the lock is told without it, by a worker. */
+	void tell(boolean room, int start) {
+		if (room) {
+			this.roomListener.run();
+		}
+		startLater(start);
+	}
+
+	Taken<T> taken(int slot) {
+		return new Taken<>(Objects.requireNonNull(this.slots.get(slot)), slot);
+	}
+
+	/** Takes the task that waits for one that has just been taken, if it may join it. */
+	int takeBehind(T task) {
+		KeyTurns.Follower<T> next = (this.turns != null) ? this.turns.join(task) : null;
+		return (next != null) ? occupy(next.queue(), next.task()) : NO_SLOT;
+	}
+
+	int take(TaskQueue<T> queue) {
 		T task = queue.tasks.remove();
 		if (queue.tasks.isEmpty()) {
 			queue.inTurn = false;
@@ -505,6 +617,10 @@ public final class Dispatcher<T> {
 			this.turn.add(queue);
 		}
 		count(queue, -1);
+		return occupy(queue, task);
+	}
+
+	private int occupy(TaskQueue<T> queue, T task) {
 		int slot = this.freeSlots[--this.free];
 		this.slots.set(slot, task);
 		this.owners[slot] = queue;
@@ -538,16 +654,27 @@ public final class Dispatcher<T> {
 	 * Reserves slots for new workers: as many as tasks wait for, slots are left, and may
 	 * be on the way.
 	 */
-	private int reserve() {
+	int reserve() {
 		if (this.stopped) {
 			return 0;
 		}
-		int count = Math.min(MOST_ON_THE_WAY, Math.min(this.queued, this.free)) - this.reserved;
+		int count = Math.min(MOST_ON_THE_WAY, workers()) - this.reserved;
 		if (count <= 0) {
 			return 0;
 		}
 		this.reserved += count;
 		return count;
+	}
+
+	private int workers() {
+		Batches<T> together = this.batches;
+		if (together == null) {
+			return Math.min(this.queued, this.free);
+		}
+		if (this.waiting > 0 && this.free > 0) {
+			together.signal();
+		}
+		return together.workers(this.queued - this.waiting, this.waiting, this.free);
 	}
 
 	private void start(int count) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
-import io.queuestarter.delivery.Attempt;
+import io.queuestarter.delivery.HandlerCall;
 
 /**
  * Handler method whose result, not its return, is the answer to the attempt. Arguments
@@ -32,34 +32,34 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 
 	@Override
 	public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArgs) throws Exception {
-		Attempt attempt = attemptAmong(providedArgs);
-		Object result = invoke(attempt, message, providedArgs);
+		HandlerCall call = callAmong(providedArgs);
+		Object result = invoke(call, message, providedArgs);
 		ResultKind given = this.kind.given(result);
 		switch (given) {
 			case RETURN -> {
 				// The return is the answer.
 			}
-			case ACKNOWLEDGMENT -> attempt.awaitAnswer();
+			case ACKNOWLEDGMENT -> call.awaitAnswer();
 			case STAGE, MONO -> {
 				if (result == null) {
 					throw new NullPointerException(getMethod() + " returned null instead of a result to wait for");
 				}
-				await(attempt, given.toStage(result));
+				await(call, given.toStage(result));
 			}
 		}
 		return null;
 	}
 
-	private @Nullable Object invoke(Attempt attempt, Message<?> message, @Nullable Object[] providedArgs)
+	private @Nullable Object invoke(HandlerCall call, Message<?> message, @Nullable Object[] providedArgs)
 			throws Exception {
 		try {
 			Object result = this.delegate.invoke(message, providedArgs);
-			attempt.called();
+			call.called();
 			return result;
 		}
 		catch (Exception ex) {
 			if (!isOfArguments(ex)) {
-				attempt.called();
+				call.called();
 			}
 			throw ex;
 		}
@@ -83,27 +83,27 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 		return false;
 	}
 
-	private void await(Attempt attempt, CompletionStage<?> stage) {
-		attempt.awaitAnswer();
+	private void await(HandlerCall call, CompletionStage<?> stage) {
+		call.awaitAnswer();
 		if (stage instanceof Future<?> future) {
 			// What depends on the future is user code, which neither timer nor consumer
 			// thread runs.
-			attempt.onCancel(() -> ForkJoinPool.commonPool().execute(() -> future.cancel(true)));
+			call.onCancel(() -> ForkJoinPool.commonPool().execute(() -> future.cancel(true)));
 		}
 		stage.whenComplete((value, error) -> {
 			if (error != null) {
-				attempt.answers().failed(attempt, error);
+				call.failed(error);
 			}
 			else if (!this.acknowledging) {
-				attempt.answers().handled(attempt);
+				call.handled();
 			}
 		});
 	}
 
-	private static Attempt attemptAmong(@Nullable Object[] arguments) {
+	private static HandlerCall callAmong(@Nullable Object[] arguments) {
 		for (Object argument : arguments) {
-			if (argument instanceof Attempt attempt) {
-				return attempt;
+			if (argument instanceof HandlerCall call) {
+				return call;
 			}
 		}
 		throw new IllegalStateException("Called without an attempt");

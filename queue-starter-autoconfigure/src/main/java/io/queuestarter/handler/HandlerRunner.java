@@ -1,7 +1,6 @@
 package io.queuestarter.handler;
 
 import org.apache.kafka.clients.consumer.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
 
 import io.queuestarter.delivery.Answers;
@@ -10,7 +9,6 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.TaskRunner;
-import io.queuestarter.outage.Circuit;
 import io.queuestarter.outage.Circuits;
 
 /**
@@ -27,11 +25,7 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 
 	private final Answers answers;
 
-	private final TimeSource time;
-
-	private final AttemptTimeout timeout;
-
-	private final Circuits circuits;
+	private final AttemptOpener opener;
 
 	/**
 	 * Creates a runner.
@@ -49,39 +43,12 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 		this.listener = listener;
 		this.consumer = consumer;
 		this.answers = answers;
-		this.time = time;
-		this.timeout = timeout;
-		this.circuits = circuits;
-	}
-
-	/** Breakers and their keys are user code. */
-	private @Nullable Attempt open(Delivery delivery, int slot) {
-		Circuit acquired = null;
-		try {
-			Circuit circuit = this.circuits.of(delivery.record());
-			if (!circuit.tryAcquire()) {
-				this.answers.refused(delivery, circuit);
-				return null;
-			}
-			acquired = circuit;
-			Attempt attempt = delivery.start(this.answers, slot, this.time, this.timeout, circuit);
-			if (attempt == null) {
-				circuit.released();
-			}
-			return attempt;
-		}
-		catch (Throwable ex) {
-			if (acquired != null) {
-				acquired.released();
-			}
-			this.answers.notStarted(delivery, ex);
-			return null;
-		}
+		this.opener = new AttemptOpener(answers, time, timeout, circuits);
 	}
 
 	@Override
 	public boolean run(Delivery delivery, int slot) {
-		Attempt attempt = open(delivery, slot);
+		Attempt attempt = this.opener.open(delivery, slot);
 		if (attempt == null) {
 			return true;
 		}

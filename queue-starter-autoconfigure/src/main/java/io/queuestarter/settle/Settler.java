@@ -1,6 +1,7 @@
 package io.queuestarter.settle;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -63,6 +64,8 @@ public final class Settler implements Answers {
 
 	private final LogLimit failedStarts;
 
+	private final LogLimit failedBatches;
+
 	/**
 	 * Creates a settler.
 	 * @param rule how often failed records are tried again
@@ -90,6 +93,7 @@ public final class Settler implements Answers {
 		this.fatal = fatal;
 		this.timeouts = new LogLimit(time::nanoTime);
 		this.failedStarts = new LogLimit(time::nanoTime);
+		this.failedBatches = new LogLimit(time::nanoTime);
 	}
 
 	@Override
@@ -139,10 +143,8 @@ public final class Settler implements Answers {
 				verdict(attempt, DeadLetterReason.NOT_RETRYABLE, cause);
 			}
 			else {
-				Duration delay = (cause instanceof QueueRetryException retry) ? retry.getDelay()
-						: this.rule.backoff().after(attempt.delivery().attemptHere(attempt));
-				failure(attempt, delay, Failures.isUndecodable(cause) ? DeadLetterReason.UNDECODABLE
-						: DeadLetterReason.RETRIES_EXHAUSTED, cause);
+				failure(attempt, delayAfter(attempt, cause), Failures.isUndecodable(cause)
+						? DeadLetterReason.UNDECODABLE : DeadLetterReason.RETRIES_EXHAUSTED, cause);
 			}
 		});
 	}
@@ -152,6 +154,44 @@ public final class Settler implements Answers {
 	 */
 	private static boolean isOfHandler(Throwable cause) {
 		return !(cause instanceof QueueRetryException) && !Failures.isUndecodable(cause);
+	}
+
+	@Override
+	public void failedTogether(Attempt attempt, Throwable error) {
+		Throwable cause = Failures.unwrap(error);
+		if (conclude(attempt, () -> retryAlone(attempt, cause))) {
+			// Not the exception itself: describing it is user code, which may throw.
+			this.failedBatches.warn(LOGGER,
+					"A batch failed as a whole with {}; its records, {} among them, are tried " + "again one by one",
+					cause.getClass().getName(), attempt);
+		}
+	}
+
+	@Override
+	public void notReached(Attempt attempt) {
+		conclude(attempt, () -> {
+			Delivery delivery = attempt.delivery();
+			attempt.release();
+			delivery.countNothing();
+			if (delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.QUEUED)) {
+				this.dispatcher.giveBack(Objects.requireNonNull(delivery.queue()), delivery);
+			}
+		});
+	}
+
+	/**
+	 * Which record of a batch is at fault is not known: none has used up an attempt, and
+	 * the breaker learns nothing, until each has been tried alone.
+	 */
+	private void retryAlone(Attempt attempt, Throwable cause) {
+		attempt.release();
+		attempt.delivery().countNothing();
+		retry(attempt, delayAfter(attempt, cause), cause);
+	}
+
+	private Duration delayAfter(Attempt attempt, Throwable cause) {
+		return (cause instanceof QueueRetryException retry) ? retry.getDelay()
+				: this.rule.backoff().after(attempt.delivery().attemptHere(attempt));
 	}
 
 	@Override
@@ -205,8 +245,12 @@ public final class Settler implements Answers {
 				TimeoutException cause = new TimeoutException("No answer before " + attempt.deadline());
 				if (cutOff(attempt, () -> {
 					this.outcomes.timedOut();
-					fail(attempt, this.rule.backoff().after(attempt.delivery().attemptHere(attempt)),
-							DeadLetterReason.TIMEOUT, cause, true);
+					if (attempt.isShared()) {
+						retryAlone(attempt, cause);
+					}
+					else {
+						fail(attempt, delayAfter(attempt, cause), DeadLetterReason.TIMEOUT, cause, true);
+					}
 				})) {
 					attempt.cancel();
 					this.overstays.add(attempt, nowNanos);

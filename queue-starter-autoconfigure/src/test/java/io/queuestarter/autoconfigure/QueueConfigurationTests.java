@@ -3,6 +3,7 @@ package io.queuestarter.autoconfigure;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
@@ -21,9 +23,12 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 
 import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.QueueContext;
 import io.queuestarter.QueueListener;
+import io.queuestarter.container.QueueListenerContainerFactory;
 import io.queuestarter.container.QueueSettings;
 import io.queuestarter.container.QueueSettings.Origin;
+import io.queuestarter.container.QueueSettings.Workers;
 import io.queuestarter.container.Queues;
 import io.queuestarter.settle.ExceptionPolicy;
 
@@ -348,9 +353,66 @@ class QueueConfigurationTests {
 	}
 
 	@Test
-	void batchIsRefused() {
+	void methodWithAListTakesBatches() {
 		this.runner.withBean(Batch.class)
-			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("Batch.handle takes a batch"));
+			.run((context) -> assertThat(context.getBean(Queues.class).find("batch").orElseThrow().settings().workers())
+				.extracting(Workers::batch)
+				.isEqualTo(new QueueSettings.Batch(100, Duration.ofMillis(10))));
+		this.runner.withBean(Batch.class)
+			.withPropertyValues("kafka-queue.defaults.batch.size=7", "kafka-queue.listeners.batch.batch.linger=1s")
+			.run((context) -> assertThat(context.getBean(Queues.class).find("batch").orElseThrow().settings().workers())
+				.extracting(Workers::batch)
+				.isEqualTo(new QueueSettings.Batch(7, Duration.ofSeconds(1))));
+	}
+
+	@Test
+	void batchIsNoLargerThanWhatMayBeInFlight() {
+		this.runner.withBean(Batch.class)
+			.withPropertyValues("kafka-queue.listeners.batch.dispatch.max-in-flight=8")
+			.run((context) -> assertThat(context.getBean(Queues.class).find("batch").orElseThrow().settings().workers())
+				.extracting(Workers::batch)
+				.isEqualTo(new QueueSettings.Batch(8, Duration.ofMillis(10))));
+		this.runner.withBean(Batch.class)
+			.withPropertyValues("kafka-queue.listeners.batch.batch.size=251")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("batch.size is 251, set by kafka-queue.listeners.batch.batch.size")
+				.hasMessageContaining("at most dispatch.max-in-flight, 250"));
+	}
+
+	@Test
+	void batchSettingsOfAMethodThatTakesOneRecordAreRefused() {
+		this.runner.withBean(Groupless.class)
+			.withPropertyValues("kafka-queue.listeners.groupless.group=g",
+					"kafka-queue.listeners.groupless.batch.size=5")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Queue 'groupless' has a batch size or linger")
+				.hasMessageContaining("Groupless.handle takes one record"));
+		this.runner.withBean(Groupless.class)
+			.withPropertyValues("kafka-queue.listeners.groupless.group=g", "kafka-queue.defaults.batch.size=5")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void collectionThatIsNoListIsRefused() {
+		this.runner.withBean(CollectionBatch.class)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("CollectionBatch.handle takes a batch of records, but no List"));
+	}
+
+	@Test
+	void contextOfABatchIsRefused() {
+		this.runner.withBean(ContextBatch.class)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("ContextBatch.handle takes a List and a QueueContext")
+				.hasMessageContaining("QueueBatchException"));
+	}
+
+	@Test
+	void filterOfABatchIsRefused() {
+		this.runner.withBean(Batch.class)
+			.withBean("filter", Filtering.class)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("RecordFilterStrategy")
+				.hasMessageContaining("queue 'batch' takes batches"));
 	}
 
 	@Test
@@ -520,8 +582,36 @@ class QueueConfigurationTests {
 
 	static class Batch {
 
-		@QueueListener(topics = "trips", groupId = "g", autoStartup = "false")
+		@QueueListener(id = "batch", topics = "trips", groupId = "g", autoStartup = "false")
 		void handle(List<String> values) {
+		}
+
+	}
+
+	static class CollectionBatch {
+
+		@QueueListener(topics = "trips", groupId = "g", autoStartup = "false")
+		void handle(Collection<String> values) {
+		}
+
+	}
+
+	static class ContextBatch {
+
+		@QueueListener(topics = "trips", groupId = "g", autoStartup = "false")
+		void handle(List<String> values, QueueContext context) {
+		}
+
+	}
+
+	static class Filtering implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessBeforeInitialization(Object bean, String name) {
+			if (bean instanceof QueueListenerContainerFactory factory) {
+				factory.setRecordFilterStrategy((record) -> false);
+			}
+			return bean;
 		}
 
 	}

@@ -105,6 +105,16 @@ class DeliveryLincheckTests {
 		}
 
 		@Override
+		public void failedTogether(Attempt attempt, Throwable error) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void notReached(Attempt attempt) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
 		public void retryAfter(Attempt attempt, Duration delay) {
 			throw new UnsupportedOperationException();
 		}

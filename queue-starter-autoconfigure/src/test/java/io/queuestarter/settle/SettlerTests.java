@@ -1063,6 +1063,100 @@ class SettlerTests {
 		assertThat(this.dispatcher.inFlight()).isZero();
 	}
 
+	@Test
+	void recordOfABatchThatFailedAsAWholeIsTriedAgainWithTheSameNumber() {
+		this.circuits = new Circuits(
+				new OutageSettings(true, "batch", null, Duration.ofMinutes(5), Integer.MAX_VALUE, Duration.ZERO),
+				CircuitBreakerRegistry.of(CircuitBreakerConfig.custom().minimumNumberOfCalls(1).build()), null,
+				this.clock::nanoTime);
+		this.handler = (attempt) -> {
+			if (this.attempts.size() <= 2) {
+				attempt.awaitAnswer();
+				this.settler.failedTogether(attempt, new IllegalStateException("batch"));
+			}
+		};
+
+		Delivery delivery = dispatch();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(delivery.hasFailed()).isFalse();
+		assertThat(this.timer.delaysNanos()).containsExactly(Duration.ofMillis(100).toNanos());
+		passTime(Duration.ofMillis(100));
+		passTime(Duration.ofMillis(100));
+
+		assertThat(this.attempts).extracting(Attempt::attempt).containsExactly(1, 1, 1);
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.circuits.isOpen()).isFalse();
+		assertThat(this.outcomes.retriedCount()).isEqualTo(2);
+	}
+
+	@Test
+	void batchThatFailsAsAWholeMayNameTheDelay() {
+		this.handler = (attempt) -> {
+			attempt.awaitAnswer();
+			this.settler.failedTogether(attempt, new QueueRetryException(Duration.ofSeconds(7)));
+		};
+
+		dispatch();
+
+		assertThat(this.timer.delaysNanos()).containsExactly(Duration.ofSeconds(7).toNanos());
+	}
+
+	@Test
+	void recordThatItsBatchDidNotReachRunsAgainAtOnceWithTheSameNumber() {
+		this.handler = (attempt) -> {
+			if (this.attempts.size() == 1) {
+				attempt.awaitAnswer();
+				this.settler.notReached(attempt);
+			}
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(this.attempts).extracting(Attempt::attempt).containsExactly(1, 1);
+		assertThat(this.attempts).extracting(Attempt::delivery).containsOnly(delivery);
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(this.timer.delaysNanos()).isEmpty();
+	}
+
+	@Test
+	void recordThatWasLetGoWhileItsBatchRanDoesNotRunAgain() {
+		this.handler = (attempt) -> {
+			attempt.awaitAnswer();
+			attempt.delivery().letGo();
+			this.settler.notReached(attempt);
+			this.settler.failedTogether(attempt, new IllegalStateException("batch"));
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(this.attempts).hasSize(1);
+		assertThat(delivery.state()).isEqualTo(DeliveryState.LET_GO);
+		assertThat(this.dispatcher.inFlight()).isZero();
+	}
+
+	@Test
+	void timeoutOfABatchIsNoneOfItsRecords() {
+		this.handler = (attempt) -> {
+			if (this.attempts.size() == 1) {
+				attempt.enterBatch(() -> {
+				}, true);
+				attempt.awaitAnswer();
+			}
+		};
+		Delivery delivery = dispatch();
+
+		passTime(Duration.ofSeconds(30));
+		this.settler.timeOutOverdue();
+		assertThat(delivery.state()).isEqualTo(DeliveryState.BACKOFF);
+		assertThat(delivery.timeouts()).isZero();
+		assertThat(delivery.hasFailed()).isFalse();
+		assertThat(this.outcomes.timedOutCount()).isOne();
+		passTime(Duration.ofMillis(100));
+
+		assertThat(this.attempts).extracting(Attempt::attempt).containsExactly(1, 1);
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+	}
+
 	private Delivery admit() {
 		long offset = this.assignment.ledger().next();
 		return this.assignment.admit(Records.record(Records.partition(0), offset, 10), RecordContext.DEFAULT,

@@ -31,6 +31,16 @@ public final class NoAnswers implements Answers {
 	}
 
 	@Override
+	public void failedTogether(Attempt attempt, Throwable error) {
+		this.received.add("failedTogether");
+	}
+
+	@Override
+	public void notReached(Attempt attempt) {
+		this.received.add("notReached");
+	}
+
+	@Override
 	public void retryAfter(Attempt attempt, Duration delay) {
 		this.received.add("retryAfter " + delay);
 	}
