@@ -190,15 +190,23 @@ class DeliveryTests {
 	}
 
 	@Test
-	void settlingOfTheHeadIsTold() {
-		Delivery first = admit(0);
-		Delivery second = admit(1);
-		start(first);
-		start(second);
-
-		second.settle(DeliveryState.IN_FLIGHT);
+	void settlingOfTheHeadIsToldWhileItMakesRoom() {
+		Delivery nobodyWaits = admit(0);
+		start(nobodyWaits);
+		nobodyWaits.settle(DeliveryState.IN_FLIGHT);
+		this.assignment.ledger().advance();
 		assertThat(this.toldOfHead).hasValue(0);
-		first.settle(DeliveryState.IN_FLIGHT);
+
+		List<Delivery> deliveries = new ArrayList<>();
+		for (int offset = 1; offset <= 20; offset++) {
+			deliveries.add(admit(offset));
+		}
+		assertThat(this.assignment.isOverBytes()).isTrue();
+		start(deliveries.get(0));
+		start(deliveries.get(1));
+		deliveries.get(1).settle(DeliveryState.IN_FLIGHT);
+		assertThat(this.toldOfHead).hasValue(0);
+		deliveries.get(0).settle(DeliveryState.IN_FLIGHT);
 
 		assertThat(this.toldOfHead).hasValue(1);
 	}
