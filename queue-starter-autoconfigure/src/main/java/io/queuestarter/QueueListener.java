@@ -62,6 +62,20 @@ public @interface QueueListener {
 	String id() default "";
 
 	/**
+	 * Id of the queue whose records of one {@link #lane()} this method handles, in place
+	 * of the queue's own method. Such a method has these two attributes alone: all else
+	 * is the queue's, or set under {@code lanes.named}.
+	 * @return the id of another method's queue, none by default
+	 */
+	String queue() default "";
+
+	/**
+	 * Lane of {@link #queue()} that this method handles.
+	 * @return name of the lane
+	 */
+	String lane() default "";
+
+	/**
 	 * Topics to consume. Exclusive with {@link #topicPattern()}.
 	 * @return the topics
 	 */

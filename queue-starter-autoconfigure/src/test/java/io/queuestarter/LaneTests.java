@@ -20,6 +20,7 @@ import io.queuestarter.testkit.Hold;
 import io.queuestarter.testkit.QueueApp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Records of lanes share a topic and a window, and nothing else. What a process does not
@@ -323,6 +324,37 @@ class LaneTests {
 		}
 	}
 
+	@Test
+	void methodOfALaneHandlesItsRecordsInPlaceOfTheQueues() {
+		String topic = Broker.newTopic("lane-method", 1);
+		for (int number = 0; number < 20; number++) {
+			send(topic, (number % 2 == 0) ? "test" : null, "order " + number);
+		}
+
+		try (QueueApp app = QueueApp.of(TestLane.class, Handler.class)
+			.with("lane.topic", topic)
+			.with("kafka-queue.listeners.lanes.lanes.header", "tenancy")
+			.with("kafka-queue.listeners.lanes.lanes.named.test.values", "test")
+			.start()) {
+			QueueApp.eventually().until(() -> Broker.committedSum(topic, topic) == 20);
+
+			assertThat(app.bean(Handler.class).lanes).hasSize(10).containsOnly("default");
+			assertThat(app.bean(TestLane.class).lanes).hasSize(10).containsOnly("test");
+		}
+	}
+
+	@Test
+	void methodOfALaneThatTheQueueDoesNotHaveFailsTheStart() {
+		assertThatThrownBy(() -> QueueApp.of(TestLane.class, Handler.class)
+			.with("lane.topic", Broker.newTopic("lane-none", 1))
+			.start()).rootCause()
+			.isInstanceOf(QueueConfigurationException.class)
+			.hasMessageContaining("lane 'test', which queue 'lanes' does not have");
+		assertThatThrownBy(() -> QueueApp.of(TestLane.class).start()).rootCause()
+			.isInstanceOf(QueueConfigurationException.class)
+			.hasMessageContaining("queue 'lanes', which does not exist");
+	}
+
 	private static void sendFrom(String topic, String zone, String value) {
 		Broker.send(fromZone(topic, zone, value, System.currentTimeMillis()));
 	}
@@ -378,6 +410,17 @@ class LaneTests {
 			this.lanes.add(context.lane());
 			this.zones.add(String.valueOf(context.zone()));
 			this.handled.add(order);
+		}
+
+	}
+
+	static final class TestLane {
+
+		final Collection<String> lanes = new ConcurrentLinkedQueue<>();
+
+		@QueueListener(queue = "lanes", lane = "test")
+		void handle(String order, QueueContext context) {
+			this.lanes.add(context.lane());
 		}
 
 	}

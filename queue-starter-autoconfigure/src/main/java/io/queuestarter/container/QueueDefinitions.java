@@ -13,10 +13,12 @@ import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor.AnnotationEnhancer;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ObjectUtils;
 import org.springframework.util.StringUtils;
 
 import io.queuestarter.QueueConfigurationException;
@@ -31,6 +33,8 @@ import io.queuestarter.handler.AnsweringHandlerMethodFactory;
 public final class QueueDefinitions implements AnnotationEnhancer {
 
 	private final Map<String, QueueDefinition> definitions = new ConcurrentHashMap<>();
+
+	private final Map<String, LaneHandler> laneHandlers = new ConcurrentHashMap<>();
 
 	private final UnaryOperator<String> resolver;
 
@@ -48,6 +52,10 @@ public final class QueueDefinitions implements AnnotationEnhancer {
 		if (annotation == null || !(element instanceof Method method)) {
 			return attributes;
 		}
+		if (LaneHandler.isAny(annotation)) {
+			attributes.put("id", addLaneHandler(annotation, method));
+			return attributes;
+		}
 		String id = idOf(annotation, method);
 		QueueDefinition definition = new QueueDefinition(id, annotation, method);
 		check(definition);
@@ -58,6 +66,37 @@ public final class QueueDefinitions implements AnnotationEnhancer {
 		}
 		attributes.put("id", id);
 		return attributes;
+	}
+
+	private String addLaneHandler(QueueListener annotation, Method method) {
+		String queue = this.resolver.apply(annotation.queue());
+		String lane = this.resolver.apply(annotation.lane());
+		QueueDefinition definition = new QueueDefinition(LaneHandler.idOf(queue, lane), annotation, method);
+		if (!StringUtils.hasText(queue) || !StringUtils.hasText(lane)) {
+			throw new QueueConfigurationException(
+					definition.methodName() + " has 'queue' or 'lane' of @QueueListener, and not both.",
+					"'queue' names the queue of another method, 'lane' the lane of it that this method handles.");
+		}
+		refuseFurtherAttributes(definition);
+		check(definition);
+		LaneHandler other = this.laneHandlers.putIfAbsent(definition.id(), new LaneHandler(queue, lane, definition));
+		if (other != null && !other.definition().method().equals(method)) {
+			throw new QueueConfigurationException("Lane '" + lane + "' of queue '" + queue + "' is handled twice: by "
+					+ other.methodName() + " and by " + definition.methodName() + ".", "Keep one of them.");
+		}
+		return definition.id();
+	}
+
+	private static void refuseFurtherAttributes(QueueDefinition definition) {
+		AnnotationUtils.getAnnotationAttributes(definition.annotation()).forEach((name, value) -> {
+			Object none = AnnotationUtils.getDefaultValue(QueueListener.class, name);
+			if (!name.equals("queue") && !name.equals("lane") && !ObjectUtils.nullSafeEquals(value, none)) {
+				throw new QueueConfigurationException(
+						definition.methodName() + " handles a lane and sets '" + name
+								+ "' of @QueueListener, which is for the queue as a whole.",
+						"Remove it; what a lane has of its own is set under kafka-queue.listeners.<id>.lanes.named.");
+			}
+		});
 	}
 
 	private String idOf(QueueListener annotation, Method method) {
@@ -103,6 +142,10 @@ public final class QueueDefinitions implements AnnotationEnhancer {
 	private static boolean isMany(Class<?> type) {
 		return List.class.equals(type) || Collection.class.equals(type) || Iterable.class.equals(type)
 				|| type.getName().equals("org.apache.kafka.clients.consumer.ConsumerRecords");
+	}
+
+	@Nullable LaneHandler findLaneHandler(@Nullable String id) {
+		return (id != null) ? this.laneHandlers.get(id) : null;
 	}
 
 	@Nullable QueueDefinition find(@Nullable String id) {

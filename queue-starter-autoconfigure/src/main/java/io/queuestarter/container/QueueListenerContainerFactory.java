@@ -2,8 +2,11 @@ package io.queuestarter.container;
 
 import java.lang.reflect.Proxy;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.function.Supplier;
 
 import org.apache.kafka.clients.consumer.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +56,13 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 	/** The queue whose container is being made; Spring Kafka makes one at a time. */
 	private @Nullable Queue current;
 
+	/** The lane handler whose container is being made. */
+	private @Nullable LaneHandler currentLane;
+
+	private final Map<String, Bound> bound = new HashMap<>();
+
+	private final Map<LaneHandler, Object> laneAdapters = new HashMap<>();
+
 	/**
 	 * Creates a factory.
 	 * @param consumerFactory the application's consumer factory
@@ -84,6 +94,10 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 	@Override
 	public synchronized ConcurrentMessageListenerContainer<byte[], byte[]> createListenerContainer(
 			KafkaListenerEndpoint endpoint) {
+		LaneHandler laneHandler = this.definitions.findLaneHandler(endpoint.getId());
+		if (laneHandler != null && endpoint instanceof MethodKafkaListenerEndpoint<?, ?> methodEndpoint) {
+			return createLaneHandler(laneHandler, methodEndpoint);
+		}
 		QueueDefinition definition = this.definitions.find(endpoint.getId());
 		if (definition == null || !(endpoint instanceof MethodKafkaListenerEndpoint<?, ?> methodEndpoint)) {
 			throw new QueueConfigurationException(
@@ -108,6 +122,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 			ConcurrentMessageListenerContainer<byte[], byte[]> container = super.createListenerContainer(endpoint);
 			bind(queue, container, endpoint.getConsumerProperties());
 			this.queues.add(queue);
+			this.laneAdapters.forEach(this::bindLane);
 			return container;
 		}
 		finally {
@@ -115,17 +130,75 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		}
 	}
 
-	private void bind(Queue queue, ConcurrentMessageListenerContainer<byte[], byte[]> container,
-			@Nullable Properties properties) {
+	private ConcurrentMessageListenerContainer<byte[], byte[]> createLaneHandler(LaneHandler handler,
+			MethodKafkaListenerEndpoint<?, ?> endpoint) {
+		endpoint.setGroupId(handler.definition().id());
+		endpoint.setBatchListener(handler.definition().takesBatch());
+		endpoint.setAckDiscarded(true);
+		endpoint.setMessageHandlerMethodFactory(new AnsweringHandlerMethodFactory(this.handlerMethods));
+		this.currentLane = handler;
+		try {
+			ConcurrentMessageListenerContainer<byte[], byte[]> container = super.createListenerContainer(endpoint);
+			Object adapter = adapterOf(container);
+			this.laneAdapters.put(handler, adapter);
+			bindLane(handler, adapter);
+			return container;
+		}
+		finally {
+			this.currentLane = null;
+		}
+	}
+
+	/** Queue and lane handler come in any order. */
+	private void bindLane(LaneHandler handler, Object adapter) {
+		Bound queue = this.bound.get(handler.queue());
+		if (queue != null) {
+			queue.lanes()
+				.engines()
+				.stream()
+				.filter((engine) -> engine.lane().equals(handler.lane()))
+				.forEach((engine) -> bind(engine, adapter, queue.decoders().get(), handler.queue()));
+		}
+	}
+
+	private void check(LaneHandler handler) {
+		Queue queue = this.queues.find(handler.queue()).orElse(null);
+		if (queue == null) {
+			throw new QueueConfigurationException(
+					handler.methodName() + " handles a lane of queue '" + handler.queue() + "', which does not exist.",
+					"Name the 'id' of another @QueueListener; there are " + this.definitions.ids() + ".");
+		}
+		if (!queue.settings().lanes().rules().knows(handler.lane())) {
+			throw new QueueConfigurationException(
+					handler.methodName() + " handles lane '" + handler.lane() + "', which queue '" + handler.queue()
+							+ "' does not have.",
+					"Add it to kafka-queue.listeners." + handler.queue() + ".lanes.named, and set lanes.header.");
+		}
+		if (handler.definition().takesBatch() != (queue.settings().workers().batch() != null)) {
+			throw new QueueConfigurationException(handler.methodName() + " and the method of queue '" + handler.queue()
+					+ "' must both take a List, or both take one record.", "Change one of them.");
+		}
+	}
+
+	private static Object adapterOf(ConcurrentMessageListenerContainer<byte[], byte[]> container) {
 		Object adapter = Objects.requireNonNull(container.getContainerProperties().getMessageListener());
 		if (adapter instanceof FilteringBatchMessageListenerAdapter) {
 			throw new QueueConfigurationException(
-					"'" + QueueListener.CONTAINER_FACTORY + "' was given a RecordFilterStrategy, and queue '"
-							+ queue.id() + "' takes batches, whose records could not be named by their index then.",
+					"'" + QueueListener.CONTAINER_FACTORY + "' was given a RecordFilterStrategy, and '"
+							+ container.getListenerId()
+							+ "' takes batches, whose records could not be named by their index then.",
 					"Remove it, and skip records in the handler.");
 		}
+		return adapter;
+	}
+
+	private void bind(Queue queue, ConcurrentMessageListenerContainer<byte[], byte[]> container,
+			@Nullable Properties properties) {
+		Object adapter = adapterOf(container);
 		QueueConsumerFactory factory = new QueueConsumerFactory(this.consumerFactory, queue);
-		queue.lanes().engines().forEach((engine) -> bind(engine, adapter, factory.decoder(properties), queue.id()));
+		Bound binding = new Bound(queue.lanes(), () -> factory.decoder(properties));
+		this.bound.put(queue.id(), binding);
+		queue.lanes().engines().forEach((engine) -> bind(engine, adapter, binding.decoders().get(), queue.id()));
 		queue.bind(container);
 	}
 
@@ -146,6 +219,10 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 	@Override
 	protected ConcurrentMessageListenerContainer<byte[], byte[]> createContainerInstance(
 			KafkaListenerEndpoint endpoint) {
+		LaneHandler handler = this.currentLane;
+		if (handler != null) {
+			return new LaneHandlerContainer(new ContainerProperties(handler.queue()), () -> check(handler));
+		}
 		Queue queue = Objects.requireNonNull(this.current, "Only createListenerContainer makes queues");
 		Collection<String> topics = endpoint.getTopics();
 		ContainerProperties properties = (topics != null && !topics.isEmpty())
@@ -189,6 +266,16 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 					throw new UnsupportedOperationException("Handlers of queue '" + id
 							+ "' run beside the consumer's thread and must not use the consumer");
 				});
+	}
+
+	/**
+	 * A queue whose method is bound to its lanes.
+	 *
+	 * @param lanes its lanes
+	 * @param decoders makes a decoder of its records; each engine has its own
+	 */
+	private record Bound(QueueLanes lanes, Supplier<RecordDecoder> decoders) {
+
 	}
 
 }

@@ -66,6 +66,16 @@ public final class ContextRules {
 	}
 
 	/**
+	 * Whether records may belong to a lane.
+	 * @param lane name of the lane
+	 * @return {@code true} for the default lane, those that are named, and
+	 * {@value #UNKNOWN_LANE}
+	 */
+	public boolean knows(String lane) {
+		return this.contexts.containsKey(lane);
+	}
+
+	/**
 	 * Context of a record.
 	 * @param headers its headers
 	 * @return the context
