@@ -226,6 +226,7 @@ class LaneTests {
 			QueueApp.eventually().until(() -> Broker.committedSum(topic, topic) == 2);
 
 			assertThat(app.bean(Handler.class).handled).containsExactly("order");
+			assertThat(DeadLetter.awaitOne(topic).reason()).isEqualTo("foreign_lane");
 		}
 	}
 

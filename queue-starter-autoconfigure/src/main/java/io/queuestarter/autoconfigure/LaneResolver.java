@@ -50,7 +50,7 @@ final class LaneResolver {
 		Map<String, Lane> named = this.lookup.find("lanes.named", in(Lanes::named), Map.of());
 		this.lookup.describe("lanes.named", String.join(", ", named.keySet()));
 		List<String> serve = this.lookup.find("lanes.serve", in(Lanes::serve), List.of());
-		Foreign foreign = this.lookup.find("lanes.on-foreign", in(Lanes::onForeign), Foreign.SKIP);
+		Foreign foreign = this.lookup.find("lanes.on-foreign", in(Lanes::onForeign), byDefault(serve, queue));
 		String forwardTopic = this.lookup.findOrNull("lanes.forward-topic", in(Lanes::forwardTopic), null, null);
 		if (header == null) {
 			this.lookup.require(named.isEmpty(), "lanes.named", "unset while there is no lanes.header");
@@ -59,6 +59,9 @@ final class LaneResolver {
 		}
 		checkNames(defaultLane, named.keySet(), serve);
 		checkForeign(foreign, forwardTopic, queue);
+		this.lookup.require(foreign == Foreign.SKIP || serve.isEmpty() || serve.contains(defaultLane),
+				"lanes.on-foreign", "skip while lanes.serve is without '" + defaultLane
+						+ "': the consumer group is one beside that of others, who handle these records");
 		Set<String> known = new LinkedHashSet<>();
 		known.add(defaultLane);
 		known.addAll(named.keySet());
@@ -102,6 +105,14 @@ final class LaneResolver {
 		this.lookup.require(zones() == null || queue.ordering() == Ordering.UNORDERED, "zone.own",
 				"unset while ordering is " + queue.ordering() + ", which zones would break, or zone.header be unset");
 		return new ZoneRule(own, mode, failOver);
+	}
+
+	/** Who serves all lanes has no other group that takes what nobody knows. */
+	private static Foreign byDefault(List<String> serve, QueueSettings queue) {
+		if (!serve.isEmpty()) {
+			return Foreign.SKIP;
+		}
+		return queue.deadLetters().enabled() ? Foreign.DEAD_LETTER : Foreign.HOLD;
 	}
 
 	private void checkNames(String defaultLane, Set<String> named, List<String> serve) {

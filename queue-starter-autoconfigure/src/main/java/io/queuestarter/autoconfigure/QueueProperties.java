@@ -270,7 +270,9 @@ public record QueueProperties(@Nullable String group, @Nullable Ordering orderin
 	 * to none is of the lane 'unknown'.
 	 * @param serve Lanes that this process handles. All named ones and the default one
 	 * unless set.
-	 * @param onForeign What becomes of records of other lanes.
+	 * @param onForeign What becomes of records of other lanes. Unless set they are
+	 * skipped if 'serve' is set, and otherwise dead-lettered, or held if there are no
+	 * dead letters.
 	 * @param forwardTopic Name of the topic that 'forward' writes; '{topic}' stands for
 	 * the source topic, '{lane}' for the lane.
 	 */

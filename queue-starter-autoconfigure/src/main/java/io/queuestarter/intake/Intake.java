@@ -213,8 +213,7 @@ public final class Intake {
 		}
 		admit();
 		int waiting = this.lanes.waiting();
-		this.full = (this.full ? waiting > this.limits.records() / 2 : waiting >= this.limits.records())
-				&& !this.lanes.isInWant();
+		this.full = this.full ? waiting > this.limits.records() / 2 : waiting >= this.limits.records();
 		for (PartitionIntake partition : this.busy) {
 			partition.setPaused(partition.isPaused() ? !hasRoom(partition) : isFull(partition));
 		}
@@ -246,11 +245,11 @@ public final class Intake {
 	private boolean admit(PartitionIntake partition, int share) {
 		int room = Math.min(this.limits.records() - this.lanes.waiting(),
 				this.limits.partitionRecords() - this.lanes.waiting(partition.assignment().queues()));
-		if (room <= 0 && !this.lanes.isInWant()) {
+		if (room <= 0) {
 			return false;
 		}
 		long before = partition.assignment().ledger().next();
-		List<Delivery> admitted = partition.admit(Math.min(share, Math.max(1, room)), this.lanes, this.time);
+		List<Delivery> admitted = partition.admit(Math.min(share, room), this.lanes, this.time);
 		this.lanes.submit(partition.assignment(), admitted, this.time);
 		return partition.assignment().ledger().next() != before;
 	}
@@ -258,15 +257,13 @@ public final class Intake {
 	private boolean isFull(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
 		return partition.hasPending() || assignment.ledger().isFull() || assignment.isOverBytes()
-				|| (this.lanes.waiting(assignment.queues()) >= this.limits.partitionRecords()
-						&& !this.lanes.isInWant());
+				|| this.lanes.waiting(assignment.queues()) >= this.limits.partitionRecords();
 	}
 
 	private boolean hasRoom(PartitionIntake partition) {
 		Assignment assignment = partition.assignment();
 		return !partition.hasPending() && !assignment.ledger().isFull() && !assignment.isOverBytes()
-				&& (this.lanes.waiting(assignment.queues()) <= this.limits.partitionRecords() / 2
-						|| this.lanes.isInWant());
+				&& this.lanes.waiting(assignment.queues()) <= this.limits.partitionRecords() / 2;
 	}
 
 	/** Whether all partitions are paused, whatever their own bounds. */

@@ -9,7 +9,6 @@ import io.queuestarter.context.ContextRules;
 import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
-import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.delivery.LaneQueues;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
@@ -22,8 +21,8 @@ import io.queuestarter.dispatch.TaskQueue;
 /*
  * Lanes share the window of a partition and the bytes of the queue, and nothing else:
  * what waits in one lane must not keep records of another, which may lie behind, from
- * being taken in. So the bounds on waiting records do not hold as long as some lane has
- * free slots and nothing to run; window and bytes still do.
+ * being taken in. So the bounds on waiting records are met when all lanes have as many;
+ * until then window and bytes bound what is held.
  */
 public final class IntakeLanes {
 
@@ -93,13 +92,14 @@ public final class IntakeLanes {
 			this.dispatchers.get(0).submit(queues.own().get(0), admitted);
 			return;
 		}
-		rest(admitted, time);
+		List<Delivery> resting = resting(admitted, time);
 		for (int lane = 0; lane < this.dispatchers.size(); lane++) {
-			submit(lane, queues.own().get(lane), admitted, false);
+			submit(lane, queues.own().get(lane), admitted, resting, false);
 			if (!queues.remote().isEmpty()) {
-				submit(lane, queues.remote().get(lane), admitted, true);
+				submit(lane, queues.remote().get(lane), admitted, resting, true);
 			}
 		}
+		resting.forEach((delivery) -> this.actions.rest(delivery, timeLeft(delivery, time)));
 		if (this.foreign != Foreign.HOLD) {
 			admitted.stream()
 				.filter((delivery) -> !delivery.context().isServed())
@@ -107,63 +107,54 @@ public final class IntakeLanes {
 		}
 	}
 
-	private void submit(int lane, TaskQueue<Delivery> queue, List<Delivery> admitted, boolean remote) {
+	private void submit(int lane, TaskQueue<Delivery> queue, List<Delivery> admitted, List<Delivery> resting,
+			boolean remote) {
 		this.dispatchers.get(lane)
-			.submit(queue, admitted.stream().filter((delivery) -> goesTo(lane, remote, delivery)).toList());
+			.submit(queue,
+					admitted.stream()
+						.filter((delivery) -> delivery.context().index() == lane && isRemote(delivery) == remote)
+						.filter((delivery) -> !resting.contains(delivery))
+						.toList());
 	}
 
-	private boolean goesTo(int lane, boolean remote, Delivery delivery) {
-		boolean isRemote = this.zone.applies() && delivery.context().remote();
-		return delivery.context().index() == lane && isRemote == remote && delivery.state() == DeliveryState.QUEUED;
+	private boolean isRemote(Delivery delivery) {
+		return this.zone.applies() && delivery.context().remote();
+	}
+
+	private List<Delivery> resting(List<Delivery> admitted, TimeSource time) {
+		if (this.zone.mode() != ZoneRule.Mode.STRICT) {
+			return List.of();
+		}
+		return admitted.stream()
+			.filter((delivery) -> delivery.context().isServed() && isRemote(delivery)
+					&& timeLeft(delivery, time).compareTo(Duration.ZERO) > 0)
+			.toList();
 	}
 
 	/** By the record's own time: it has waited in the log, too. */
-	private void rest(List<Delivery> admitted, TimeSource time) {
-		if (this.zone.mode() != ZoneRule.Mode.STRICT) {
-			return;
-		}
-		for (Delivery delivery : admitted) {
-			ConsumerRecord<?, ?> record = delivery.record();
-			if (record == null || !delivery.context().remote() || !delivery.context().isServed()) {
-				continue;
-			}
-			Duration age = Duration.ofMillis(Math.max(0, time.now().toEpochMilli() - record.timestamp()));
-			Duration left = this.zone.failOverAfter().minus(age);
-			if (left.compareTo(Duration.ZERO) > 0) {
-				this.actions.rest(delivery, left);
-			}
-		}
+	private Duration timeLeft(Delivery delivery, TimeSource time) {
+		ConsumerRecord<?, ?> record = delivery.record();
+		long age = (record != null) ? Math.max(0, time.now().toEpochMilli() - record.timestamp()) : Long.MAX_VALUE;
+		Duration left = this.zone.failOverAfter().minusMillis(Math.min(age, this.zone.failOverAfter().toMillis()));
+		return left.isNegative() ? Duration.ZERO : left;
 	}
 
-	/** Records that wait in the lane in which most do. */
+	/** Records that wait in the lane in which fewest do. */
 	int waiting() {
-		int most = 0;
+		int fewest = Integer.MAX_VALUE;
 		for (Dispatcher<Delivery> dispatcher : this.dispatchers) {
-			most = Math.max(most, dispatcher.waiting());
+			fewest = Math.min(fewest, dispatcher.waiting());
 		}
-		return most;
+		return fewest;
 	}
 
 	/** The same of one partition. */
 	int waiting(LaneQueues queues) {
-		int most = 0;
+		int fewest = Integer.MAX_VALUE;
 		for (int lane = 0; lane < this.dispatchers.size(); lane++) {
-			most = Math.max(most, this.dispatchers.get(lane).waiting(queues.own().get(lane)));
+			fewest = Math.min(fewest, this.dispatchers.get(lane).waiting(queues.own().get(lane)));
 		}
-		return most;
-	}
-
-	/** Whether a lane has free slots and nothing to run, so that others must not wait. */
-	boolean isInWant() {
-		if (this.dispatchers.size() == 1) {
-			return false;
-		}
-		for (Dispatcher<Delivery> dispatcher : this.dispatchers) {
-			if (dispatcher.waiting() == 0 && dispatcher.inFlight() < dispatcher.limit()) {
-				return true;
-			}
-		}
-		return false;
+		return fewest;
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.queuestarter.container;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * its group has committed.
  */
 final class SimulatedLog {
+
+	/** Header, value and lane of some records. */
+	static final String LANE = "lane";
 
 	final TopicPartition partition;
 
@@ -46,9 +50,13 @@ final class SimulatedLog {
 
 	/** A key of -1 is none. */
 	void append(int key, int bytes) {
+		RecordHeaders headers = new RecordHeaders();
+		if (key > 0 && key % 2 == 0) {
+			headers.add(LANE, LANE.getBytes(StandardCharsets.UTF_8));
+		}
 		ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>(this.partition.topic(), this.partition.partition(),
 				this.end, 0L, TimestampType.CREATE_TIME, -1, bytes, (key >= 0) ? new byte[] { (byte) key } : null,
-				new byte[bytes], new RecordHeaders(), Optional.empty());
+				new byte[bytes], headers, Optional.empty());
 		this.entries.put(this.end++, new Entry(record));
 	}
 

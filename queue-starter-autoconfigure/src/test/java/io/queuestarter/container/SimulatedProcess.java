@@ -156,9 +156,10 @@ final class SimulatedProcess {
 	/** What records have in common that must not run at one time. */
 	private @Nullable Object orderKey(ConsumerRecord<byte[], byte[]> record) {
 		TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+		String lane = this.queue.settings().lanes().rules().of(record.headers()).lane();
 		return switch (this.queue.settings().ordering()) {
 			case UNORDERED -> null;
-			case PARTITION -> partition;
+			case PARTITION -> List.of(partition, lane);
 			case KEY -> (record.key() != null) ? List.of(partition, record.key()[0]) : null;
 		};
 	}
@@ -193,7 +194,9 @@ final class SimulatedProcess {
 
 	void check() {
 		assertThat(this.queue.failure()).isNull();
-		assertThat(this.queue.inFlight()).isLessThanOrEqualTo(this.queue.settings().workers().maxInFlight());
+		for (QueueEngine engine : this.queue.lanes().engines()) {
+			assertThat(engine.dispatcher().inFlight()).isLessThanOrEqualTo(engine.settings().workers().maxInFlight());
+		}
 	}
 
 	void checkIdle() {

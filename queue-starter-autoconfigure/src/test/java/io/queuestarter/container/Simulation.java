@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -18,9 +19,15 @@ import io.queuestarter.container.QueueSettings.DeadLetterTopic;
 import io.queuestarter.container.QueueSettings.Retry;
 import io.queuestarter.container.QueueSettings.Timeouts;
 import io.queuestarter.container.QueueSettings.Workers;
+import io.queuestarter.context.ContextRules;
+import io.queuestarter.context.HeaderNames;
+import io.queuestarter.context.HeaderNames.Values;
+import io.queuestarter.context.RecordContext;
 import io.queuestarter.deadletter.TooLarge;
 import io.queuestarter.delivery.AttemptTimeout;
+import io.queuestarter.intake.Foreign;
 import io.queuestarter.intake.IntakeLimits;
+import io.queuestarter.intake.ZoneRule;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.outage.OutageSettings;
 import io.queuestarter.settle.ExceptionPolicy;
@@ -83,7 +90,8 @@ final class Simulation {
 	private QueueSettings settings() {
 		IntakeLimits limits = new IntakeLimits(oneOf(1, 2, 5, 64, 130), oneOf(2, 10, 100), oneOf(50, 500, 1 << 20),
 				oneOf(2, 10, 100), oneOf(50, 500, 1 << 20));
-		return new QueueSettings("simulated", null, Ordering.values()[this.random.nextInt(Ordering.values().length)],
+		QueueSettings queue = new QueueSettings("simulated", null,
+				Ordering.values()[this.random.nextInt(Ordering.values().length)],
 				new Workers(false, oneOf(1, 3, 16), oneOf(0, 1, 4)), limits,
 				timeouts(Duration.ofMillis(oneOf(200, 5_000))),
 				new OutageSettings(false, "simulated", null, Duration.ofMinutes(5), 1, Duration.ZERO),
@@ -92,6 +100,17 @@ final class Simulation {
 				Duration.ofMillis(oneOf(10, 200, 1_000)),
 				new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ofMillis(oneOf(0, 20, 500)),
 				LaneSettings.NONE, Map.of());
+		return happens(50) ? queue.with(lanes(queue)) : queue;
+	}
+
+	private static LaneSettings lanes(QueueSettings queue) {
+		HeaderNames names = new HeaderNames(SimulatedLog.LANE, Map.of(SimulatedLog.LANE, new Values(List.of(), null)),
+				ContextRules.UNKNOWN_LANE);
+		List<String> lanes = List.of(RecordContext.DEFAULT_LANE, SimulatedLog.LANE);
+		Map<String, QueueSettings> served = new LinkedHashMap<>();
+		lanes.forEach((lane) -> served.put(lane, queue));
+		return new LaneSettings(new ContextRules(names, lanes, lanes.get(0), lanes, null, null), lanes.get(0), served,
+				Foreign.HOLD, null, ZoneRule.NONE);
 	}
 
 	private static Timeouts timeouts(Duration timeout) {
