@@ -3,6 +3,7 @@ package io.queuestarter;
 import java.time.Duration;
 import java.time.Instant;
 
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,15 @@ public interface QueueContext {
 	 * configured
 	 */
 	@Nullable String zone();
+
+	/**
+	 * Copies the headers that tell lane and zone of the record, byte for byte, for a
+	 * record that is to be sent. What the handler sends on its own thread has them
+	 * already, if its producer is that of Spring Boot; this is for other threads and
+	 * producers.
+	 * @param headers headers of the record to be sent; those that are there already stay
+	 */
+	void copyTo(Headers headers);
 
 	/**
 	 * Moment at which the attempt times out.

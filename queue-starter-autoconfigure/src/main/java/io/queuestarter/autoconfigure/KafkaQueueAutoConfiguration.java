@@ -38,6 +38,7 @@ import io.queuestarter.container.QueueSettingsSource;
 import io.queuestarter.container.Queues;
 import io.queuestarter.deadletter.AdminDeadLetterTopics;
 import io.queuestarter.delivery.TimeSource;
+import io.queuestarter.handler.AttemptObserver;
 import io.queuestarter.jobs.DeadLetterJobs;
 import io.queuestarter.jobs.JobListener;
 import io.queuestarter.jobs.ResolvedKeeper;
@@ -98,11 +99,13 @@ public final class KafkaQueueAutoConfiguration {
 	@ConditionalOnMissingBean(name = QueueListener.CONTAINER_FACTORY)
 	QueueListenerContainerFactory queueListenerContainerFactory(ObjectProvider<ConsumerFactory<?, ?>> consumerFactories,
 			QueueDefinitions definitions, QueueSettingsSource settings, QueueRuntime runtime, Queues queues,
-			KafkaListenerAnnotationBeanPostProcessor<?, ?> listeners,
-			ObjectProvider<RecordMessageConverter> converters) {
+			KafkaListenerAnnotationBeanPostProcessor<?, ?> listeners, ObjectProvider<RecordMessageConverter> converters,
+			KafkaQueueProperties properties, ObjectProvider<AttemptObserver> observers) {
 		QueueListenerContainerFactory factory = new QueueListenerContainerFactory(unique(consumerFactories),
 				definitions, settings, runtime, queues, listeners.getMessageHandlerMethodFactory());
 		converters.ifUnique(factory::setRecordMessageConverter);
+		factory.setMdc(properties.mdc().enabled());
+		observers.ifUnique(factory::setAttemptObserver);
 		return factory;
 	}
 

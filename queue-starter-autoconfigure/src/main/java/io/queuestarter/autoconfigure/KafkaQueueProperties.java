@@ -3,6 +3,7 @@ package io.queuestarter.autoconfigure;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -24,15 +25,26 @@ import io.queuestarter.observe.DoctorSettings;
  * @param doctor What is looked for that threatens the promises of queues.
  * @param dlq How dead letters are browsed.
  * @param metrics How meters are sampled.
+ * @param mdc What log lines of handlers carry.
+ * @param propagation What records sent by handlers carry.
  */
 @ConfigurationProperties(prefix = "kafka-queue", ignoreUnknownFields = false)
 public record KafkaQueueProperties(@DefaultValue("true") boolean enabled,
 		@NestedConfigurationProperty @Nullable QueueProperties defaults,
 		@Nullable Map<String, QueueProperties> listeners, @DefaultValue Doctor doctor, @DefaultValue Dlq dlq,
-		@DefaultValue Metrics metrics) {
+		@DefaultValue Metrics metrics, @DefaultValue Mdc mdc, @DefaultValue Propagation propagation) {
 
 	@Nullable QueueProperties listener(String id) {
 		return (this.listeners != null) ? this.listeners.get(id) : null;
+	}
+
+	/** Whether a header tells lanes of any queue. */
+	boolean hasLanes() {
+		return Stream
+			.concat(Stream.ofNullable(this.defaults),
+					Stream.ofNullable(this.listeners).flatMap((queues) -> queues.values().stream()))
+			.map(QueueProperties::lanes)
+			.anyMatch((lanes) -> lanes != null && lanes.header() != null);
 	}
 
 	private static void require(boolean condition, String key, Object value, String action) {
@@ -146,6 +158,26 @@ public record KafkaQueueProperties(@DefaultValue("true") boolean enabled,
 					"metrics.dlq-depth-interval", this.dlqDepthInterval, "Set a duration above 0.");
 			return this.dlqDepthInterval;
 		}
+
+	}
+
+	/**
+	 * What log lines of handlers carry.
+	 *
+	 * @param enabled Whether the MDC tells queue, topic, partition, offset, attempt, lane
+	 * and zone while a handler runs.
+	 */
+	public record Mdc(@DefaultValue("true") boolean enabled) {
+
+	}
+
+	/**
+	 * What records sent by handlers carry.
+	 *
+	 * @param enabled Whether records that a handler sends get the headers that tell lane
+	 * and zone of the record it handles, if queues have lanes.
+	 */
+	public record Propagation(@DefaultValue("true") boolean enabled) {
 
 	}
 

@@ -30,9 +30,11 @@ import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
 import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.handler.AnsweringHandlerMethodFactory;
+import io.queuestarter.handler.AttemptObserver;
 import io.queuestarter.handler.BatchHandlerRunner;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.RecordDecoder;
+import io.queuestarter.handler.Surroundings;
 
 /**
  * Makes the containers of {@link QueueListener} methods. Spring Kafka builds the adapter
@@ -52,6 +54,10 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 	private final Queues queues;
 
 	private final MessageHandlerMethodFactory handlerMethods;
+
+	private boolean mdc = true;
+
+	private @Nullable AttemptObserver observer;
 
 	/** The queue whose container is being made; Spring Kafka makes one at a time. */
 	private @Nullable Queue current;
@@ -89,6 +95,22 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 	public void setRecordMessageConverter(RecordMessageConverter recordMessageConverter) {
 		super.setRecordMessageConverter(recordMessageConverter);
 		setBatchMessageConverter(new StrictBatchConverter(recordMessageConverter));
+	}
+
+	/**
+	 * Whether the MDC tells which record is handled.
+	 * @param enabled {@code false} to leave it empty; {@code true} unless set
+	 */
+	public void setMdc(boolean enabled) {
+		this.mdc = enabled;
+	}
+
+	/**
+	 * Has attempts observed.
+	 * @param attemptObserver who observes them
+	 */
+	public void setAttemptObserver(AttemptObserver attemptObserver) {
+		this.observer = attemptObserver;
 	}
 
 	@Override
@@ -153,11 +175,12 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 	private void bindLane(LaneHandler handler, Object adapter) {
 		Bound queue = this.bound.get(handler.queue());
 		if (queue != null) {
-			queue.lanes()
+			queue.queue()
+				.lanes()
 				.engines()
 				.stream()
 				.filter((engine) -> engine.lane().equals(handler.lane()))
-				.forEach((engine) -> bind(engine, adapter, queue.decoders().get(), handler.queue()));
+				.forEach((engine) -> bind(engine, adapter, queue.decoders().get(), queue.queue()));
 		}
 	}
 
@@ -184,7 +207,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		Object adapter = Objects.requireNonNull(container.getContainerProperties().getMessageListener());
 		if (adapter instanceof FilteringBatchMessageListenerAdapter) {
 			throw new QueueConfigurationException(
-					"'" + QueueListener.CONTAINER_FACTORY + "' was given a RecordFilterStrategy, and '"
+					"'" + QueueListener.CONTAINER_FACTORY + "' was given a RecordFilterStrategy, and queue '"
 							+ container.getListenerId()
 							+ "' takes batches, whose records could not be named by their index then.",
 					"Remove it, and skip records in the handler.");
@@ -196,23 +219,28 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 			@Nullable Properties properties) {
 		Object adapter = adapterOf(container);
 		QueueConsumerFactory factory = new QueueConsumerFactory(this.consumerFactory, queue);
-		Bound binding = new Bound(queue.lanes(), () -> factory.decoder(properties));
+		Bound binding = new Bound(queue, () -> factory.decoder(properties));
 		this.bound.put(queue.id(), binding);
-		queue.lanes().engines().forEach((engine) -> bind(engine, adapter, binding.decoders().get(), queue.id()));
+		queue.lanes().engines().forEach((engine) -> bind(engine, adapter, binding.decoders().get(), queue));
 		queue.bind(container);
 	}
 
 	@SuppressWarnings("unchecked")
-	private void bind(QueueEngine engine, Object adapter, RecordDecoder decoder, String id) {
+	private void bind(QueueEngine engine, Object adapter, RecordDecoder decoder, Queue queue) {
+		String id = queue.id();
+		if (this.observer != null) {
+			this.observer.prepare(adapter);
+		}
+		Surroundings surroundings = new Surroundings(id, queue.group(), this.mdc, this.observer);
 		AttemptTimeout timeout = engine.settings().timeouts().attempt();
 		if (adapter instanceof BatchAcknowledgingConsumerAwareMessageListener<?, ?>) {
 			engine.bind(new BatchHandlerRunner(decoder,
 					(BatchAcknowledgingConsumerAwareMessageListener<Object, Object>) adapter, guard(id),
-					engine.settler(), this.runtime.time(), timeout, engine.circuits()));
+					engine.settler(), this.runtime.time(), timeout, engine.circuits(), surroundings));
 		}
 		else {
 			engine.bind(new HandlerRunner(decoder, (AcknowledgingConsumerAwareMessageListener<Object, Object>) adapter,
-					guard(id), engine.settler(), this.runtime.time(), timeout, engine.circuits()));
+					guard(id), engine.settler(), this.runtime.time(), timeout, engine.circuits(), surroundings));
 		}
 	}
 
@@ -271,10 +299,10 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 	/**
 	 * A queue whose method is bound to its lanes.
 	 *
-	 * @param lanes its lanes
+	 * @param queue the queue
 	 * @param decoders makes a decoder of its records; each engine has its own
 	 */
-	private record Bound(QueueLanes lanes, Supplier<RecordDecoder> decoders) {
+	private record Bound(Queue queue, Supplier<RecordDecoder> decoders) {
 
 	}
 

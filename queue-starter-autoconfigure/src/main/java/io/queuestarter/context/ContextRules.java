@@ -4,6 +4,8 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,8 @@ public final class ContextRules {
 
 	private final @Nullable String ownZone;
 
+	private final List<String> headers;
+
 	private final RecordContext missing;
 
 	private final Map<String, RecordContext> contexts = new HashMap<>();
@@ -39,6 +43,7 @@ public final class ContextRules {
 		this.lanes = null;
 		this.zones = null;
 		this.ownZone = null;
+		this.headers = List.of();
 		this.missing = RecordContext.DEFAULT;
 	}
 
@@ -57,12 +62,17 @@ public final class ContextRules {
 		this.lanes = lanes;
 		this.zones = zones;
 		this.ownZone = ownZone;
+		this.headers = Stream.of(lanes, zones).filter(Objects::nonNull).map(HeaderNames::header).distinct().toList();
 		for (String lane : known) {
-			this.contexts.put(lane, new RecordContext(lane, served.indexOf(lane), null, false));
+			this.contexts.put(lane, context(lane, served.indexOf(lane)));
 		}
-		this.contexts.put(UNKNOWN_LANE, new RecordContext(UNKNOWN_LANE, served.indexOf(UNKNOWN_LANE), null, false));
-		this.missing = new RecordContext(defaultLane, served.indexOf(defaultLane), null, false);
+		this.contexts.put(UNKNOWN_LANE, context(UNKNOWN_LANE, served.indexOf(UNKNOWN_LANE)));
+		this.missing = context(defaultLane, served.indexOf(defaultLane));
 		this.contexts.put(defaultLane, this.missing);
+	}
+
+	private RecordContext context(String lane, int index) {
+		return new RecordContext(lane, index, null, false, this.headers);
 	}
 
 	/**
@@ -84,8 +94,7 @@ public final class ContextRules {
 		RecordContext context = this.missing;
 		if (this.lanes != null) {
 			String lane = this.lanes.nameIn(headers);
-			context = (lane != null) ? this.contexts.getOrDefault(lane, new RecordContext(lane, -1, null, false))
-					: this.missing;
+			context = (lane != null) ? this.contexts.getOrDefault(lane, context(lane, -1)) : this.missing;
 		}
 		return (this.zones != null) ? context.in(this.zones.nameIn(headers), this.ownZone) : context;
 	}

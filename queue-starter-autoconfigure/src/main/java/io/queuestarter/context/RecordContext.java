@@ -1,5 +1,9 @@
 package io.queuestarter.context;
 
+import java.util.List;
+
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param index number of the lane among those that are served here, or -1 if it is not
  * @param zone name of its zone, or {@code null} if it has none
  * @param remote whether that is another zone than that of this process
+ * @param headers keys of the headers that tell lane and zone
  */
-public record RecordContext(String lane, int index, @Nullable String zone, boolean remote) {
+public record RecordContext(String lane, int index, @Nullable String zone, boolean remote, List<String> headers) {
 
 	/**
 	 * Lane of records that name none, unless another is set.
@@ -20,7 +25,7 @@ public record RecordContext(String lane, int index, @Nullable String zone, boole
 	/**
 	 * Context of all records while no header is looked at.
 	 */
-	public static final RecordContext DEFAULT = new RecordContext(DEFAULT_LANE, 0, null, false);
+	public static final RecordContext DEFAULT = new RecordContext(DEFAULT_LANE, 0, null, false, List.of());
 
 	/**
 	 * Whether this process handles records of the lane.
@@ -30,10 +35,33 @@ public record RecordContext(String lane, int index, @Nullable String zone, boole
 		return this.index >= 0;
 	}
 
+	/**
+	 * Whether headers tell the context, so that records can be sent with it.
+	 * @return {@code false} if no header is looked at
+	 */
+	public boolean isTold() {
+		return !this.headers.isEmpty();
+	}
+
+	/**
+	 * Copies the headers that tell the context, with all their values, except those whose
+	 * key is there already.
+	 * @param from headers of a record of this context
+	 * @param to headers of a record that is to be sent
+	 */
+	public void copy(Headers from, Headers to) {
+		for (String key : this.headers) {
+			if (to.lastHeader(key) == null) {
+				for (Header header : from.headers(key)) {
+					to.add(header);
+				}
+			}
+		}
+	}
+
 	RecordContext in(@Nullable String recordZone, @Nullable String ownZone) {
-		return (recordZone != null)
-				? new RecordContext(this.lane, this.index, recordZone, ownZone != null && !ownZone.equals(recordZone))
-				: this;
+		return (recordZone != null) ? new RecordContext(this.lane, this.index, recordZone,
+				ownZone != null && !ownZone.equals(recordZone), this.headers) : this;
 	}
 
 }

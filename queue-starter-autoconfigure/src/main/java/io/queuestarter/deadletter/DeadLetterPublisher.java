@@ -31,6 +31,7 @@ import io.queuestarter.QueueException;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.delivery.Stage;
+import io.queuestarter.log.LogContext;
 import io.queuestarter.log.LogLimit;
 
 /**
@@ -159,7 +160,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	@Override
 	public void publish(Delivery delivery, Failure failure, Destination destination) {
 		this.waiting.incrementAndGet();
-		Letter letter = new Letter(delivery, failure, destination, new AtomicBoolean());
+		Letter letter = new Letter(delivery, failure, destination, LogContext.current(), new AtomicBoolean());
 		execute(() -> send(letter), letter);
 	}
 
@@ -249,9 +250,10 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			count(letter.failure().reason()).increment();
 		}
 		settle(letter.delivery());
-		this.moved.warn(LOGGER, "{} moved to '{}' after {} attempts{}: {}, {}", letter.delivery(),
-				letter.destination().topic(), letter.failure().attempts(), form.text, letter.failure().reason().tag(),
-				letter.failure().error().getClass().getName());
+		letter.log()
+			.run(() -> this.moved.warn(LOGGER, "{} moved to '{}' after {} attempts{}: {}, {}", letter.delivery(),
+					letter.destination().topic(), letter.failure().attempts(), form.text,
+					letter.failure().reason().tag(), letter.failure().error().getClass().getName()));
 	}
 
 	/** Also if the letter is held meanwhile, since an earlier write was said to fail. */
@@ -276,8 +278,10 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			this.ensured.remove(topic);
 			Duration pause = pause();
 			// Last, since the error may throw when it is asked for its message.
-			LOGGER.error("{} could not be written to '{}' and is held, {} records in all; tried again in {}",
-					letter.delivery(), topic, this.waiting.get(), pause, error);
+			letter.log()
+				.run(() -> LOGGER.error(
+						"{} could not be written to '{}' and is held, {} records in all; tried again in {}",
+						letter.delivery(), topic, this.waiting.get(), pause, error));
 		}
 	}
 
@@ -307,8 +311,11 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		this.oversized.add(letter.delivery(), topic);
 		letter.delivery().move(DeliveryState.DEAD_LETTERING, DeliveryState.DEAD_LETTER_HELD);
 		schedule(() -> send(letter), pause, letter);
-		LOGGER.error("{} is too large for '{}', also{}, and is held: raise the topic's max.message.bytes; tried again "
-				+ "in {}", letter.delivery(), topic, form.text, pause, error);
+		letter.log()
+			.run(() -> LOGGER.error(
+					"{} is too large for '{}', also{}, and is held: raise the topic's "
+							+ "max.message.bytes; tried again in {}",
+					letter.delivery(), topic, form.text, pause, error));
 	}
 
 	private Duration pause() {
@@ -437,12 +444,14 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		this.thread.shutdownNow();
 	}
 
-	private record Letter(Delivery delivery, Failure failure, Destination destination, AtomicBoolean ended) {
+	/** A record on its way, and what log lines about it carry. */
+	private record Letter(Delivery delivery, Failure failure, Destination destination, LogContext log,
+			AtomicBoolean ended) {
 
 		/** The same record on another way, of which only one arrives. */
 		Letter to(Destination other, DeadLetterReason reason) {
 			return new Letter(this.delivery, new Failure(reason, this.failure.attempts(), this.failure.error()), other,
-					this.ended);
+					this.log, this.ended);
 		}
 
 	}

@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -97,6 +98,12 @@ public final class Attempt implements HandlerCall, QueueContext, Acknowledgment 
 	/** Volatile; set by the worker before the handler runs. */
 	private volatile boolean shared;
 
+	/** Volatile; set by the worker before the handler is called. */
+	private volatile AttemptScope scope = AttemptScope.NONE;
+
+	/** Volatile; set by whoever decided, once. */
+	private volatile @Nullable AttemptOutcome outcome;
+
 	Attempt(Delivery delivery, ConsumerRecord<byte[], byte[]> record, int number, Answers answers, int slot,
 			TimeSource time, long timeoutNanos, Circuit circuit, OptionalLong failedBefore) {
 		this.delivery = delivery;
@@ -175,6 +182,36 @@ public final class Attempt implements HandlerCall, QueueContext, Acknowledgment 
 	 */
 	public boolean isAwaited() {
 		return this.awaited;
+	}
+
+	/**
+	 * Says what goes along with the attempt. Worker thread only, once.
+	 * @param attemptScope the scope; told at once if the attempt is concluded already
+	 */
+	public void carry(AttemptScope attemptScope) {
+		this.scope = attemptScope;
+		AttemptOutcome concluded = this.outcome;
+		if (concluded != null) {
+			attemptScope.concluded(concluded, null);
+		}
+	}
+
+	@Override
+	public void run(Runnable task) {
+		this.scope.run(task);
+	}
+
+	/**
+	 * Notes what became of the attempt. Called by whoever decided; what is noted first
+	 * counts.
+	 * @param attemptOutcome what became of it
+	 * @param error what it failed with, or {@code null}
+	 */
+	public void concluded(AttemptOutcome attemptOutcome, @Nullable Throwable error) {
+		if (this.outcome == null) {
+			this.outcome = attemptOutcome;
+			this.scope.concluded(attemptOutcome, error);
+		}
 	}
 
 	@Override
@@ -445,6 +482,11 @@ public final class Attempt implements HandlerCall, QueueContext, Acknowledgment 
 	}
 
 	@Override
+	public void copyTo(Headers headers) {
+		this.delivery.context().copy(this.record.headers(), headers);
+	}
+
+	@Override
 	public int mergeCount() {
 		return this.delivery.history().mergesOf(this.record);
 	}
@@ -499,12 +541,12 @@ public final class Attempt implements HandlerCall, QueueContext, Acknowledgment 
 		if (delay.isNegative()) {
 			throw new IllegalArgumentException("'delay' must not be negative: " + delay);
 		}
-		this.answers.retryAfter(this, delay);
+		run(() -> this.answers.retryAfter(this, delay));
 	}
 
 	@Override
 	public void reject(String reason) {
-		this.answers.rejected(this, reason);
+		run(() -> this.answers.rejected(this, reason));
 	}
 
 	@Override

@@ -25,6 +25,12 @@ public interface HandlerCall {
 	void onCancel(Runnable action);
 
 	/**
+	 * Runs a task whose log lines are about this call.
+	 * @param task the task
+	 */
+	void run(Runnable task);
+
+	/**
 	 * The handler succeeded. Any thread.
 	 */
 	void handled();

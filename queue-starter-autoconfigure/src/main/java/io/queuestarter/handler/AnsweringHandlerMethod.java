@@ -90,14 +90,15 @@ final class AnsweringHandlerMethod extends InvocableHandlerMethod {
 			// thread runs.
 			call.onCancel(() -> ForkJoinPool.commonPool().execute(() -> future.cancel(true)));
 		}
-		stage.whenComplete((value, error) -> {
+		// On a thread of the user's, whose log context it has again afterwards.
+		stage.whenComplete((value, error) -> call.run(() -> {
 			if (error != null) {
 				call.failed(error);
 			}
 			else if (!this.acknowledging) {
 				call.handled();
 			}
-		});
+		}));
 	}
 
 	private static HandlerCall callAmong(@Nullable Object[] arguments) {

@@ -149,6 +149,11 @@ final class BatchCall implements HandlerCall, Acknowledgment {
 	}
 
 	@Override
+	public void run(Runnable task) {
+		task.run();
+	}
+
+	@Override
 	public void handled() {
 		this.handed.forEach(this.answers::handled);
 	}

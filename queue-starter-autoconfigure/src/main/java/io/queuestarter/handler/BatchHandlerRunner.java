@@ -33,6 +33,8 @@ public final class BatchHandlerRunner implements BatchRunner<Delivery> {
 
 	private final AttemptOpener opener;
 
+	private final Surroundings surroundings;
+
 	/**
 	 * Creates a runner.
 	 * @param decoder decodes records
@@ -42,15 +44,17 @@ public final class BatchHandlerRunner implements BatchRunner<Delivery> {
 	 * @param time where the time is read
 	 * @param timeout longest time of an attempt
 	 * @param circuits tell what a record depends on
+	 * @param surroundings what handlers find on their thread
 	 */
 	public BatchHandlerRunner(RecordDecoder decoder,
 			BatchAcknowledgingConsumerAwareMessageListener<Object, Object> listener, Consumer<?, ?> consumer,
-			Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits) {
+			Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits, Surroundings surroundings) {
 		this.decoder = decoder;
 		this.listener = listener;
 		this.consumer = consumer;
 		this.answers = answers;
 		this.opener = new AttemptOpener(answers, time, timeout, circuits);
+		this.surroundings = surroundings;
 	}
 
 	@Override
@@ -69,7 +73,7 @@ public final class BatchHandlerRunner implements BatchRunner<Delivery> {
 			}
 		}
 		BatchCall call = new BatchCall(attempts, this.answers);
-		call(call);
+		call(call, attempts);
 		for (int index = 0; index < attempts.size(); index++) {
 			Attempt attempt = attempts.get(index);
 			if (!(call.isAwaited() && attempt.detach()) && attempt.end()) {
@@ -79,8 +83,10 @@ public final class BatchHandlerRunner implements BatchRunner<Delivery> {
 		return ended;
 	}
 
-	private void call(BatchCall call) {
+	private void call(BatchCall call, List<Attempt> attempts) {
+		Runnable end = null;
 		try {
+			end = this.surroundings.begin(attempts);
 			call.enter();
 			List<ConsumerRecord<Object, Object>> records = call.decode(this.decoder);
 			if (!records.isEmpty()) {
@@ -94,6 +100,9 @@ public final class BatchHandlerRunner implements BatchRunner<Delivery> {
 			call.failed(ex);
 		}
 		finally {
+			if (end != null) {
+				end.run();
+			}
 			call.leave();
 		}
 	}

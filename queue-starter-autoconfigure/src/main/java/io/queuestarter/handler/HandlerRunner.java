@@ -27,6 +27,8 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 
 	private final AttemptOpener opener;
 
+	private final Surroundings surroundings;
+
 	/**
 	 * Creates a runner.
 	 * @param decoder decodes records
@@ -36,14 +38,17 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 	 * @param time where the time is read
 	 * @param timeout longest time of an attempt
 	 * @param circuits tell what a record depends on
+	 * @param surroundings what handlers find on their thread
 	 */
 	public HandlerRunner(RecordDecoder decoder, AcknowledgingConsumerAwareMessageListener<Object, Object> listener,
-			Consumer<?, ?> consumer, Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits) {
+			Consumer<?, ?> consumer, Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits,
+			Surroundings surroundings) {
 		this.decoder = decoder;
 		this.listener = listener;
 		this.consumer = consumer;
 		this.answers = answers;
 		this.opener = new AttemptOpener(answers, time, timeout, circuits);
+		this.surroundings = surroundings;
 	}
 
 	@Override
@@ -52,7 +57,9 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 		if (attempt == null) {
 			return true;
 		}
+		HandlerScope scope = null;
 		try {
+			scope = this.surroundings.begin(attempt);
 			attempt.enter();
 			this.listener.onMessage(this.decoder.decode(attempt.record(), slot), attempt, this.consumer);
 			if (!attempt.isAwaited()) {
@@ -63,6 +70,9 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 			this.answers.failed(attempt, ex);
 		}
 		finally {
+			if (scope != null) {
+				scope.close();
+			}
 			attempt.leave();
 		}
 		return !(attempt.isAwaited() && attempt.detach()) && attempt.end();

@@ -19,6 +19,7 @@ import io.queuestarter.deadletter.Failure;
 import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Attempt.Progress;
+import io.queuestarter.delivery.AttemptOutcome;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.delivery.Stage;
@@ -113,6 +114,7 @@ public final class Settler implements Answers {
 				this.outcomes.acknowledged();
 			}
 			attempt.circuit().succeeded(attempt.startedNanos(), this.time.nanoTime());
+			attempt.concluded(AttemptOutcome.ACKED, null);
 		});
 		if (!first && attempt.isCutOff()) {
 			this.outcomes.late();
@@ -124,6 +126,7 @@ public final class Settler implements Answers {
 		if (Failures.isOutOfMemory(error)) {
 			conclude(attempt, () -> {
 				attempt.release();
+				attempt.concluded(AttemptOutcome.CANCELLED, error);
 				stop(attempt.delivery(), error);
 			});
 			return;
@@ -228,6 +231,7 @@ public final class Settler implements Answers {
 		cutOff(attempt, () -> {
 			attempt.release();
 			this.outcomes.abandoned();
+			attempt.concluded(AttemptOutcome.CANCELLED, null);
 		});
 		this.overstays.add(attempt, this.time.nanoTime());
 	}
@@ -245,6 +249,7 @@ public final class Settler implements Answers {
 				TimeoutException cause = new TimeoutException("No answer before " + attempt.deadline());
 				if (cutOff(attempt, () -> {
 					this.outcomes.timedOut();
+					attempt.concluded(AttemptOutcome.TIMED_OUT, cause);
 					if (attempt.isShared()) {
 						retryAlone(attempt, cause);
 					}
@@ -254,7 +259,7 @@ public final class Settler implements Answers {
 				})) {
 					attempt.cancel();
 					this.overstays.add(attempt, nowNanos);
-					this.timeouts.warn(LOGGER, "{} timed out and was cancelled", attempt);
+					attempt.run(() -> this.timeouts.warn(LOGGER, "{} timed out and was cancelled", attempt));
 				}
 			}
 		});
@@ -287,6 +292,7 @@ public final class Settler implements Answers {
 		AtomicBoolean moved = new AtomicBoolean();
 		if (attempt == null || delivery.state() != DeliveryState.IN_FLIGHT || !cutOff(attempt, () -> {
 			attempt.release();
+			attempt.concluded(AttemptOutcome.CANCELLED, cause);
 			// It may be let go at this moment.
 			if (delivery.move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
 				moved.set(true);
@@ -390,7 +396,12 @@ public final class Settler implements Answers {
 
 	/** Decides against the handler if it has not answered before. */
 	private boolean cutOff(Attempt attempt, Runnable consequence) {
-		return conclude(attempt, attempt.cutOff(), consequence);
+		Progress before = attempt.cutOff();
+		if (before.isDecided()) {
+			return false;
+		}
+		attempt.run(() -> conclude(attempt, before, consequence));
+		return true;
 	}
 
 	/** Carries out the first decision; a detached attempt's slot is free afterwards. */
@@ -403,6 +414,7 @@ public final class Settler implements Answers {
 		}
 		catch (Throwable ex) {
 			// Whoever should hold the record now may not.
+			attempt.concluded(AttemptOutcome.CANCELLED, ex);
 			stop(attempt.delivery(), ex);
 			throw ex;
 		}
@@ -432,6 +444,7 @@ public final class Settler implements Answers {
 			// Not the exception itself: describing it is user code, which may throw.
 			LOGGER.debug("{} failed with {} and is tried again in {}", attempt, cause.getClass().getName(), delay);
 		}
+		attempt.concluded(AttemptOutcome.RETRIED, cause);
 	}
 
 	private void backOff(Delivery delivery, Duration delay) {
@@ -447,6 +460,7 @@ public final class Settler implements Answers {
 		else if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
 			this.deadLetters.publish(attempt.delivery(), new Failure(reason, attempt.attempt(), cause), destination);
 		}
+		attempt.concluded(AttemptOutcome.NACKED, cause);
 	}
 
 }

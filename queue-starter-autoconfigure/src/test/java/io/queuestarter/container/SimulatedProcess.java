@@ -26,6 +26,7 @@ import io.queuestarter.delivery.Delivery;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
+import io.queuestarter.handler.Surroundings;
 import io.queuestarter.testkit.ManualTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -72,7 +73,7 @@ final class SimulatedProcess {
 				consumer) -> handle((Attempt) Objects.requireNonNull(acknowledgment));
 		for (QueueEngine engine : this.queue.lanes().engines()) {
 			engine.bind(new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, engine.settler(),
-					simulation.clock(), settings.timeouts().attempt(), engine.circuits()));
+					simulation.clock(), settings.timeouts().attempt(), engine.circuits(), Surroundings.NONE));
 		}
 		this.queue.bind(CONTAINER);
 		this.queue.starting();

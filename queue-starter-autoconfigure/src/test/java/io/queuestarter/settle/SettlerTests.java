@@ -42,6 +42,7 @@ import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
+import io.queuestarter.handler.Surroundings;
 import io.queuestarter.outage.Circuit;
 import io.queuestarter.outage.Circuits;
 import io.queuestarter.outage.OutageSettings;
@@ -1182,7 +1183,7 @@ class SettlerTests {
 			this.attempts.add(attempt);
 			call(attempt);
 		}, new MockConsumer<>("earliest"), this.settler, this.clock,
-				new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), this.circuits)
+				new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), this.circuits, Surroundings.NONE)
 			.run(delivery, slot);
 	}
 

@@ -1,6 +1,7 @@
 package io.queuestarter.testkit;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -27,6 +28,8 @@ public final class LogLines implements AutoCloseable {
 
 		@Override
 		protected void append(ILoggingEvent event) {
+			// It is that of the thread that asks first.
+			event.getMDCPropertyMap();
 			LogLines.this.events.add(event);
 		}
 
@@ -52,6 +55,14 @@ public final class LogLines implements AutoCloseable {
 			.filter((event) -> event.getLevel() == level)
 			.map(ILoggingEvent::getFormattedMessage)
 			.map(Objects::requireNonNull)
+			.toList();
+	}
+
+	/** The MDC of each line that has a text in it. */
+	public List<Map<String, String>> mdcOf(String text) {
+		return this.events.stream()
+			.filter((event) -> Objects.requireNonNull(event.getFormattedMessage()).contains(text))
+			.map(ILoggingEvent::getMDCPropertyMap)
 			.toList();
 	}
 

@@ -21,6 +21,7 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
@@ -39,6 +40,7 @@ import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
+import io.queuestarter.handler.Surroundings;
 import io.queuestarter.ledger.OffsetRanges;
 import io.queuestarter.ledger.PartitionLedger;
 
@@ -79,6 +81,10 @@ public class HandlerBenchmark {
 			LaneQueues.of(this.stages.dispatcher().open(0)), budget(), budget(), () -> {
 			});
 
+	/** Whether the MDC tells which record is handled. */
+	@Param({ "false", "true" })
+	public boolean mdc;
+
 	private long offset;
 
 	private static ByteBudget budget() {
@@ -92,7 +98,8 @@ public class HandlerBenchmark {
 		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment, consumer) -> hole
 			.consume(record);
 		return new HandlerRunner(decoder, listener, new MockConsumer<>("earliest"), this.stages.settler(),
-				TimeSource.SYSTEM, Stages.TIMEOUT, this.stages.circuits());
+				TimeSource.SYSTEM, Stages.TIMEOUT, this.stages.circuits(),
+				new Surroundings("orders", "group", this.mdc, null));
 	}
 
 	/**
