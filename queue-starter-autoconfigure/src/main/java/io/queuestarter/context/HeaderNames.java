@@ -11,10 +11,14 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maps the value of a header to a name. Values are compared as they are; a header with
- * the value {@code null} counts as absent. <em>Immutable.</em>
+ * Maps the value of a header to a name. Values are compared as they are, and one that is
+ * not text matches no pattern; a header with the value {@code null} counts as absent.
+ * <em>Immutable.</em>
  */
 public final class HeaderNames {
+
+	/** What a string has for bytes that are not text. */
+	private static final char NO_TEXT = '\uFFFD';
 
 	private final String header;
 
@@ -83,8 +87,9 @@ public final class HeaderNames {
 		if (name != null) {
 			return name;
 		}
+		boolean isText = value.indexOf(NO_TEXT) < 0;
 		for (Map.Entry<String, Pattern> rule : this.patterns.entrySet()) {
-			if (rule.getValue().matcher(value).matches()) {
+			if (isText && rule.getValue().matcher(value).matches()) {
 				if (name != null) {
 					return this.unknown;
 				}
