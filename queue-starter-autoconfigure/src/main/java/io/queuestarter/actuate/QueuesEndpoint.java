@@ -14,6 +14,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import io.queuestarter.container.PartitionView;
 import io.queuestarter.container.PartitionView.Head;
 import io.queuestarter.container.Queue;
+import io.queuestarter.container.QueueLane;
 import io.queuestarter.container.QueueSettings.Origin;
 import io.queuestarter.container.Queues;
 import io.queuestarter.observe.DeadLetterWatch;
@@ -106,19 +107,22 @@ public class QueuesEndpoint {
 	 * @param headAge largest age of a record that holds a watermark
 	 * @param acked records handled so far
 	 * @param deadLettered records dead-lettered so far
+	 * @param skipped records settled without being handled, since their lane is not
+	 * served here
 	 */
 	public record QueueSummary(String id, Collection<String> topics, String group, String state, int partitions,
 			long lag, int outstanding, int inFlight, int limit, int buffered, int waitingForTurn, int retryWaiting,
-			int deadLettersWaiting, @Nullable Long dlqDepth, String headAge, long acked, long deadLettered) {
+			int deadLettersWaiting, @Nullable Long dlqDepth, String headAge, long acked, long deadLettered,
+			long skipped) {
 
 		static QueueSummary of(Queue queue, @Nullable Long dlqDepth) {
 			List<PartitionView> partitions = queue.partitions();
 			return new QueueSummary(queue.id(), queue.subscription(), queue.group(), queue.state().name(),
 					partitions.size(), partitions.stream().mapToLong((partition) -> Math.max(0, partition.lag())).sum(),
-					partitions.stream().mapToInt(PartitionView::outstanding).sum(), queue.inFlight(),
-					queue.settings().workers().maxInFlight(), queue.buffered(), queue.waitingForTurn(),
-					queue.retryWaiting(), queue.deadLettersWaiting(), dlqDepth, queue.headAge().toString(),
-					queue.outcomes().acknowledgedCount(), queue.deadLettered());
+					partitions.stream().mapToInt(PartitionView::outstanding).sum(), queue.inFlight(), queue.limit(),
+					queue.buffered(), queue.waitingForTurn(), queue.retryWaiting(), queue.deadLettersWaiting(),
+					dlqDepth, queue.headAge().toString(), queue.outcomes().acknowledgedCount(), queue.deadLettered(),
+					queue.skipped());
 		}
 
 	}
@@ -133,19 +137,43 @@ public class QueuesEndpoint {
 	 * @param commitProblem what the last commit failed with, if it did
 	 * @param findings what threatens its promises
 	 * @param circuits its circuit breakers and what may be given up
+	 * @param lanes the lanes that this process serves; empty if the queue has none
 	 * @param leaked handlers that ignore that they were cancelled, and whose places
 	 * others have
 	 * @param settings value and source of each setting
 	 * @param partitionList the partitions assigned to this process
 	 */
 	public record QueueDetail(QueueSummary summary, @Nullable String deadLetterProblem, @Nullable String pollProblem,
-			@Nullable String commitProblem, List<Finding> findings, List<CircuitState> circuits, int leaked,
-			Map<String, Origin> settings, List<PartitionDetail> partitionList) {
+			@Nullable String commitProblem, List<Finding> findings, List<CircuitState> circuits, List<LaneDetail> lanes,
+			int leaked, Map<String, Origin> settings, List<PartitionDetail> partitionList) {
 
 		static QueueDetail of(Queue queue, QueueSummary summary, List<Finding> findings) {
 			return new QueueDetail(summary, queue.deadLetterProblem(), queue.pollProblem(), queue.commitProblem(),
-					findings, queue.circuitStates(), queue.leaked(), queue.settings().origins(),
+					findings, queue.circuitStates(), queue.servedLanes().stream().map(LaneDetail::of).toList(),
+					queue.leaked(), queue.settings().origins(),
 					queue.partitions().stream().map(PartitionDetail::of).toList());
+		}
+
+	}
+
+	/**
+	 * A lane.
+	 *
+	 * @param name its name
+	 * @param inFlight its records handled at this moment
+	 * @param limit largest number of its records handled at one time
+	 * @param buffered its records that wait for a thread
+	 * @param retryWaiting its records that wait for their next attempt
+	 * @param outstanding its records fetched and not settled
+	 * @param acked its records handled so far
+	 * @param circuits its circuit breakers and what may be given up
+	 */
+	public record LaneDetail(String name, int inFlight, int limit, int buffered, int retryWaiting, int outstanding,
+			long acked, List<CircuitState> circuits) {
+
+		static LaneDetail of(QueueLane lane) {
+			return new LaneDetail(lane.name(), lane.inFlight(), lane.limit(), lane.buffered(), lane.retryWaiting(),
+					lane.outstanding(), lane.outcomes().acknowledgedCount(), lane.circuitStates());
 		}
 
 	}
@@ -178,8 +206,8 @@ public class QueuesEndpoint {
 					view.outstanding(),
 					new LedgerDetail(view.window(), view.tracked(), view.fill(), view.settled(),
 							view.commit().metadataLength(), view.commit().truncated()),
-					(head != null) ? new HeadDetail(head.offset(), head.age().toString(), head.state(), head.attempt(),
-							head.error(), head.nextAttempt()) : null);
+					(head != null) ? new HeadDetail(head.offset(), head.lane(), head.age().toString(), head.state(),
+							head.attempt(), head.error(), head.nextAttempt()) : null);
 		}
 
 		private static String stateOf(PartitionView view) {
@@ -210,13 +238,14 @@ public class QueuesEndpoint {
 	 * The record that holds a watermark.
 	 *
 	 * @param offset its offset
+	 * @param lane lane that it belongs to, served here or not
 	 * @param age time since it was fetched
 	 * @param state where it stands
 	 * @param attempt number of the attempt
 	 * @param error what the last attempt failed with, if one did
 	 * @param nextAttempt when its back-off ends, if it is in one
 	 */
-	public record HeadDetail(long offset, String age, String state, int attempt, @Nullable String error,
+	public record HeadDetail(long offset, String lane, String age, String state, int attempt, @Nullable String error,
 			@Nullable Instant nextAttempt) {
 
 	}

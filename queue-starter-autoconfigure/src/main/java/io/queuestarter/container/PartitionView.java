@@ -2,6 +2,7 @@ package io.queuestarter.container;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -23,11 +24,12 @@ import org.jspecify.annotations.Nullable;
  * @param tracked records tracked from the watermark on
  * @param settled those of them that are settled
  * @param outstanding records admitted and not settled
+ * @param outstandingByLane the same of each lane served here, by its index
  * @param head the record that holds the watermark, or {@code null} if none does
  */
 public record PartitionView(TopicPartition partition, boolean paused, @Nullable Instant restsUntil, Commit commit,
 		long watermark, Instant unmovedSince, long next, LogBounds log, int window, int tracked, int settled,
-		int outstanding, @Nullable Head head) {
+		int outstanding, List<Integer> outstandingByLane, @Nullable Head head) {
 
 	/**
 	 * Offset last committed.
@@ -89,14 +91,15 @@ public record PartitionView(TopicPartition partition, boolean paused, @Nullable 
 	 *
 	 * @param offset its offset
 	 * @param timestamp its timestamp
+	 * @param lane lane that it belongs to
 	 * @param age time since it was admitted
 	 * @param state where it stands
 	 * @param attempt number of the attempt, 0 before the first
 	 * @param error what the last attempt failed with, or {@code null}
 	 * @param nextAttempt when its back-off ends, or {@code null} if it is in none
 	 */
-	public record Head(long offset, Instant timestamp, Duration age, String state, int attempt, @Nullable String error,
-			@Nullable Instant nextAttempt) {
+	public record Head(long offset, Instant timestamp, String lane, Duration age, String state, int attempt,
+			@Nullable String error, @Nullable Instant nextAttempt) {
 
 	}
 

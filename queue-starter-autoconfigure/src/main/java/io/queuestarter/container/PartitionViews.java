@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -101,7 +102,11 @@ final class PartitionViews {
 				this.commits.isTruncated(partition), this.commits.failingSince());
 		return new PartitionView(partition, this.intake.isPaused(partition), restsUntil(partition), commit, watermark,
 				stand.since, ledger.next(), log, ledger.window(), ledger.tracked(), ledger.settled(),
-				assignment.outstanding(), headOf(assignment));
+				assignment.outstanding(), outstandingByLane(assignment), headOf(assignment));
+	}
+
+	private static List<Integer> outstandingByLane(Assignment assignment) {
+		return IntStream.range(0, assignment.queues().lanes()).mapToObj(assignment::outstanding).toList();
 	}
 
 	private @Nullable Head headOf(Assignment assignment) {
@@ -112,7 +117,7 @@ final class PartitionViews {
 		}
 		Attempt attempt = head.attempt();
 		long age = this.takenNanos - head.admittedNanos();
-		return new Head(head.offset(), Instant.ofEpochMilli(record.timestamp()),
+		return new Head(head.offset(), Instant.ofEpochMilli(record.timestamp()), head.context().lane(),
 				Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(age)), head.state().name(),
 				(attempt != null) ? attempt.attempt() : 0, head.lastError(), (head.state() == DeliveryState.BACKOFF)
 						? this.time.now().plusNanos(head.waitsUntil() - this.takenNanos) : null);

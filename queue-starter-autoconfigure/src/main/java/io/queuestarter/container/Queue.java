@@ -16,6 +16,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.apache.kafka.clients.consumer.Consumer;
@@ -64,6 +65,8 @@ public final class Queue implements JobQueue {
 
 	private final QueueLanes lanes;
 
+	private final List<QueueLane> servedLanes;
+
 	private final LogLimit moves;
 
 	private final RetryTopics retryTopics;
@@ -106,6 +109,10 @@ public final class Queue implements JobQueue {
 		this.subscription = Stream.concat(sources.stream(), this.retryTopics.names().stream()).toList();
 		this.runtime = runtime;
 		this.lanes = new QueueLanes(settings, group, this.retryTopics, runtime, this::raise, this::fail);
+		this.servedLanes = settings.lanes().served().isEmpty() ? List.of()
+				: IntStream.range(0, this.lanes.engines().size())
+					.mapToObj((index) -> new QueueLane(this, this.lanes.engines().get(index), index))
+					.toList();
 		this.moves = new LogLimit(runtime.time()::nanoTime);
 		this.staticMembers = new StaticMembers(settings.id(), group, this::fail);
 		this.topicLives = new TopicLives(settings.id(), runtime::admin);
@@ -391,6 +398,22 @@ public final class Queue implements JobQueue {
 	}
 
 	/**
+	 * The lanes that are served here, in the order of their indexes.
+	 * @return one each; empty if the queue has no lanes
+	 */
+	public List<QueueLane> servedLanes() {
+		return this.servedLanes;
+	}
+
+	/**
+	 * Largest number of records handled at one time, over all lanes.
+	 * @return the number
+	 */
+	public int limit() {
+		return this.lanes.sum((engine) -> engine.settings().workers().maxInFlight());
+	}
+
+	/**
 	 * Records handled at this moment.
 	 * @return the number
 	 */
@@ -439,11 +462,23 @@ public final class Queue implements JobQueue {
 	}
 
 	/**
+	 * Records settled without being handled, since their lane is not served here.
+	 * @return the number
+	 */
+	public long skipped() {
+		return intakeCounts().skipped();
+	}
+
+	/**
 	 * State of the queue's circuit breakers and failure budgets.
 	 * @return one state a circuit
 	 */
 	public List<CircuitState> circuitStates() {
 		return this.lanes.circuitStates(this.runtime.time().nanoTime());
+	}
+
+	List<CircuitState> circuitStates(QueueEngine engine) {
+		return engine.circuits().states(this.runtime.time().nanoTime());
 	}
 
 	/**

@@ -12,6 +12,8 @@ public final class IntakeCounts {
 
 	private final LongAdder skipped = new LongAdder();
 
+	private final LongAdder otherZone = new LongAdder();
+
 	private final LongAdder lostToRetention = new LongAdder();
 
 	void redelivered(int records) {
@@ -29,6 +31,18 @@ public final class IntakeCounts {
 	 */
 	public long skipped() {
 		return this.skipped.sum();
+	}
+
+	void otherZone(int records) {
+		this.otherZone.add(records);
+	}
+
+	/**
+	 * Records taken in whose zone is another than that of this process.
+	 * @return the number
+	 */
+	public long otherZone() {
+		return this.otherZone.sum();
 	}
 
 	/**

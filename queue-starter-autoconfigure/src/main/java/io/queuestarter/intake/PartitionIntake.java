@@ -161,6 +161,7 @@ final class PartitionIntake {
 		PartitionLedger<Delivery> ledger = this.assignment.ledger();
 		int redelivered = 0;
 		int skipped = 0;
+		int otherZone = 0;
 		List<Delivery> admitted = new ArrayList<>(Math.min(most, this.pending.size()));
 		while (admitted.size() < most && !this.pending.isEmpty() && !ledger.isFull()
 				&& !this.assignment.isOverBytes()) {
@@ -181,6 +182,7 @@ final class PartitionIntake {
 				}
 				else {
 					redelivered += this.assignment.isBegunBefore(record.offset()) ? 1 : 0;
+					otherZone += context.remote() ? 1 : 0;
 					admitted.add(this.assignment.admit(record, context, nowNanos));
 				}
 			}
@@ -191,6 +193,9 @@ final class PartitionIntake {
 		}
 		if (skipped > 0) {
 			this.counts.skipped(skipped);
+		}
+		if (otherZone > 0) {
+			this.counts.otherZone(otherZone);
 		}
 		// Over restored records, so that the one behind them holds the head once it is
 		// dispatched, and its settlement is told.

@@ -2,6 +2,7 @@ package io.queuestarter.observe;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
@@ -22,7 +23,7 @@ public enum QueueMeter {
 	IN_FLIGHT("in.flight", Kind.GAUGE, "records", Queue::inFlight),
 
 	/** Largest number of records handled at one time. */
-	LIMIT("limit", Kind.GAUGE, "records", (queue) -> queue.settings().workers().maxInFlight()),
+	LIMIT("limit", Kind.GAUGE, "records", Queue::limit),
 
 	/** Records fetched that wait for a thread. */
 	BUFFERED("buffered", Kind.GAUGE, "records", Queue::buffered),
@@ -69,6 +70,9 @@ public enum QueueMeter {
 	/** Records taken in again that a handler had been called with before. */
 	REDELIVERED("redelivered", Kind.COUNTER, "records", (queue) -> queue.intakeCounts().redelivered()),
 
+	/** Records taken in whose zone is not that of this process. */
+	ZONE_OTHER("zone.other", Kind.COUNTER, "records", (queue) -> queue.intakeCounts().otherZone()),
+
 	/** Failed attempts that another attempt follows. */
 	RETRIES("retries", Kind.COUNTER, "attempts", (queue) -> queue.outcomes().retriedCount()),
 
@@ -91,8 +95,7 @@ public enum QueueMeter {
 	CANCELLED("hol.cancelled", Kind.COUNTER, "records", (queue) -> queue.outcomes().cancelledCount()),
 
 	/** Circuits whose breaker lets no attempt pass. */
-	CIRCUITS_OPEN("circuits.open", Kind.GAUGE, "circuits",
-			(queue) -> queue.circuitStates().stream().filter((circuit) -> circuit.state().endsWith("OPEN")).count()),
+	CIRCUITS_OPEN("circuits.open", Kind.GAUGE, "circuits", (queue) -> open(queue.circuitStates())),
 
 	/** Records that may be given up now, of the circuit that may give up least. */
 	DLQ_BUDGET("dlq.budget", Kind.GAUGE, "records",
@@ -137,6 +140,10 @@ public enum QueueMeter {
 
 	double valueOf(@Nullable Queue queue) {
 		return (queue != null) ? this.value.applyAsDouble(queue) : 0;
+	}
+
+	static long open(Collection<CircuitState> circuits) {
+		return circuits.stream().filter((circuit) -> circuit.state().endsWith("OPEN")).count();
 	}
 
 	/** Not a number if nothing unsettled is deleted by its age. */

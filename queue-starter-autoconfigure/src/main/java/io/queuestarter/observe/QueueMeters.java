@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
 import io.queuestarter.container.Queue;
+import io.queuestarter.container.QueueLane;
 import io.queuestarter.container.Queues;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.deadletter.Destination.Kind;
@@ -17,9 +18,10 @@ import io.queuestarter.jobs.JobAction;
 import io.queuestarter.jobs.JobTotals;
 
 /**
- * Registers the meters of every queue. See {@link QueueMeter}; besides there is
- * {@value #RECORDS}, a counter of settled records by {@code outcome} ({@code acked},
- * {@code dlq}) and {@code reason} (of a dead letter, else {@code none}), and
+ * Registers the meters of every queue. See {@link QueueMeter} and {@link LaneMeter};
+ * besides there is {@value #RECORDS}, a counter of settled records by {@code outcome}
+ * ({@code acked}, {@code dlq}, {@code retry_topic}, {@code parked}, {@code forwarded},
+ * {@code skipped}) and {@code reason} (of a dead letter, else {@code none}), and
  * {@value #FINDINGS}, a gauge of partitions for which the doctor has a finding of a
  * {@code kind}. {@value #DLQ_DEPTH} and {@value #DLQ_OLDEST_AGE} are gauges of the dead
  * letters that are not resolved, as of the last sample; not a number before the first.
@@ -106,6 +108,10 @@ public final class QueueMeters implements MeterBinder {
 			.register(registry);
 		handedOver(queue, Kind.RETRY, "retry_topic", registry);
 		handedOver(queue, Kind.PARK, "parked", registry);
+		handedOver(queue, Kind.FORWARD, "forwarded", registry);
+		FunctionCounter.builder(RECORDS, queue, Queue::skipped)
+			.tags("queue", queue.id(), "outcome", "skipped", "reason", "none")
+			.register(registry);
 		for (DeadLetterReason reason : DeadLetterReason.values()) {
 			FunctionCounter.builder(RECORDS, queue, (current) -> current.deadLettered(reason))
 				.tags("queue", queue.id(), "outcome", "dlq", "reason", reason.tag())
@@ -123,6 +129,24 @@ public final class QueueMeters implements MeterBinder {
 				.register(registry);
 		}
 		bindJobs(queue.id(), registry);
+		queue.servedLanes().forEach((lane) -> bind(queue, lane, registry));
+	}
+
+	private static void bind(Queue queue, QueueLane lane, MeterRegistry registry) {
+		for (LaneMeter meter : LaneMeter.values()) {
+			if (meter.isCounter()) {
+				FunctionCounter.builder(meter.meterName(), lane, meter::valueOf)
+					.baseUnit(meter.unit())
+					.tags("queue", queue.id(), "lane", lane.name())
+					.register(registry);
+			}
+			else {
+				Gauge.builder(meter.meterName(), lane, meter::valueOf)
+					.baseUnit(meter.unit())
+					.tags("queue", queue.id(), "lane", lane.name())
+					.register(registry);
+			}
+		}
 	}
 
 	private void bindJobs(String queue, MeterRegistry registry) {

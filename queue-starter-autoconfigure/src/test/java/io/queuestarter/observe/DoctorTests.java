@@ -90,8 +90,8 @@ class DoctorTests {
 			@Nullable Duration retention, Instant timestamp) {
 		PartitionView view = new PartitionView(new TopicPartition("orders", 3), false, null,
 				new PartitionView.Commit(12, 0, false, failingSince), 17, unmovedSince, 30,
-				new LogBounds(0, 30, retention), 100, 13, 0, 13,
-				new PartitionView.Head(17, timestamp, Duration.ofSeconds(1), "IN_FLIGHT", 2, "IOException", null));
+				new LogBounds(0, 30, retention), 100, 13, 0, 13, List.of(13), new PartitionView.Head(17, timestamp,
+						"default", Duration.ofSeconds(1), "IN_FLIGHT", 2, "IOException", null));
 		List<Finding> findings = new ArrayList<>();
 		Doctor.examine(view, SETTINGS, NOW, findings);
 		return findings;
