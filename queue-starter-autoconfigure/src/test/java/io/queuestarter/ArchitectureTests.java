@@ -57,7 +57,7 @@ class ArchitectureTests {
 		Map.entry("handler", Set.of("", "context", "delivery", "dispatch", "outage", "log")),
 		Map.entry("retry", Set.of("", "delivery", "dispatch")),
 		Map.entry("deadletter", Set.of("", "delivery", "handler", "log")),
-		Map.entry("browse", Set.of("", "ledger", "deadletter")),
+		Map.entry("browse", Set.of("", "context", "ledger", "deadletter")),
 		Map.entry("settle", Set.of("", "delivery", "dispatch", "handler", "retry", "deadletter", "outage", "log")),
 		Map.entry("blockage", Set.of("", "context", "ledger", "delivery", "outage", "settle", "log")),
 		Map.entry("jobs", Set.of("", "ledger", "delivery", "deadletter", "browse")),
@@ -66,7 +66,7 @@ class ArchitectureTests {
 				"browse", "jobs", "settle", "commit", "outage", "blockage", "log")),
 		Map.entry("observe", Set.of("", "delivery", "intake", "handler", "deadletter", "browse", "jobs", "settle", "outage", "container")),
 		Map.entry("actuate",
-				Set.of("", "deadletter", "browse", "jobs", "settle", "outage", "container", "observe")),
+				Set.of("", "context", "deadletter", "browse", "jobs", "settle", "outage", "container", "observe")),
 		Map.entry("autoconfigure", Set.of("", "context", "ledger", "delivery", "dispatch", "intake", "handler", "retry",
 				"deadletter", "browse", "jobs", "settle", "commit", "outage", "blockage", "log", "container", "observe",
 				"actuate"))

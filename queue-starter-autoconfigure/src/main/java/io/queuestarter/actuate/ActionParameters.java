@@ -110,7 +110,7 @@ final class ActionParameters {
 			throw new InvalidParameterException("topic", topic, List.copyOf(new TreeSet<>(queue.deadLetterTopics())));
 		}
 		try {
-			return LetterFilter.parse(conditions);
+			return LetterFilter.parse(conditions, queue.settings().lanes().rules());
 		}
 		catch (InvalidParameterException ex) {
 			throw new InvalidParameterException(parameter(ex.getParameter()), ex.getValue(), ex.getAllowed());

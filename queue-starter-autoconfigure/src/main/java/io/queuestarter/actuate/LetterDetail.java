@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param origin where the record was read
  * @param group consumer group that read it
  * @param listener queue that read it
+ * @param lane lane that its record belongs to, by the rules of the queue asked for
  * @param reason why it was dead-lettered
  * @param attempts attempts made
  * @param mergeCount times that it was merged and came back
@@ -30,10 +31,10 @@ import org.jspecify.annotations.Nullable;
  * @param masked whether something is hidden
  */
 public record LetterDetail(String topic, String dlq, Instant timestamp, boolean resolved, Origin origin,
-		@Nullable String group, @Nullable String listener, @Nullable String reason, int attempts, int mergeCount,
-		@Nullable Thrown exception, @Nullable String traceId, @Nullable String key, @Nullable String keyEncoding,
-		List<HeaderDetail> headers, @Nullable String payload, @Nullable String encoding, int payloadSize,
-		boolean truncated, boolean masked) {
+		@Nullable String group, @Nullable String listener, String lane, @Nullable String reason, int attempts,
+		int mergeCount, @Nullable Thrown exception, @Nullable String traceId, @Nullable String key,
+		@Nullable String keyEncoding, List<HeaderDetail> headers, @Nullable String payload, @Nullable String encoding,
+		int payloadSize, boolean truncated, boolean masked) {
 
 	/**
 	 * Where the record was read, as far as its headers tell.

@@ -18,6 +18,7 @@ import io.queuestarter.actuate.LetterDetail.Origin;
 import io.queuestarter.actuate.LetterDetail.Thrown;
 import io.queuestarter.browse.DeadLetter;
 import io.queuestarter.browse.LetterView;
+import io.queuestarter.context.ContextRules;
 
 /**
  * Shows dead letters to one user: what the user may see, masked, and no more of it than
@@ -41,6 +42,8 @@ final class LetterRenderer implements LetterView<LetterDetail> {
 
 	private final String queue;
 
+	private final ContextRules rules;
+
 	private final boolean shown;
 
 	private final List<QueuePayloadMask> masks;
@@ -50,12 +53,14 @@ final class LetterRenderer implements LetterView<LetterDetail> {
 	/**
 	 * Creates a renderer.
 	 * @param queue id of the queue
+	 * @param rules tell the lane of a record
 	 * @param shown whether the user may see what records carry
 	 * @param masks what masks it
 	 * @param window characters, or bytes of what is no text, that are shown of each part
 	 */
-	LetterRenderer(String queue, boolean shown, List<QueuePayloadMask> masks, int window) {
+	LetterRenderer(String queue, ContextRules rules, boolean shown, List<QueuePayloadMask> masks, int window) {
 		this.queue = queue;
+		this.rules = rules;
 		this.shown = shown;
 		this.masks = masks;
 		this.window = window;
@@ -78,9 +83,9 @@ final class LetterRenderer implements LetterView<LetterDetail> {
 				resolved,
 				new Origin(letter.originTopic(), letter.originPartition(), letter.originOffset(),
 						letter.originTimestamp()),
-				letter.group(), letter.listener(), letter.reason(), letter.attempts(), letter.merges(),
-				thrown(letter, message), traceId(record), key.text(), key.encoding(), headers,
-				hidden ? null : payload.text(), payload.encoding(),
+				letter.group(), letter.listener(), this.rules.of(record.headers()).lane(), letter.reason(),
+				letter.attempts(), letter.merges(), thrown(letter, message), traceId(record), key.text(),
+				key.encoding(), headers, hidden ? null : payload.text(), payload.encoding(),
 				(record.value() != null) ? record.value().length : -1, payload.truncated(),
 				parts.contains(Excerpt.HIDDEN) || !this.shown);
 	}

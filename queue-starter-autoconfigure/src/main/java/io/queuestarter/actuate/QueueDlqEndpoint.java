@@ -30,6 +30,7 @@ import io.queuestarter.browse.SourceOverview;
 import io.queuestarter.browse.TopicOverview;
 import io.queuestarter.container.Queue;
 import io.queuestarter.container.Queues;
+import io.queuestarter.context.ContextRules;
 
 /**
  * Endpoint {@code queuedlq}: the dead letters of the queues of this process. Reading
@@ -95,6 +96,7 @@ public class QueueDlqEndpoint {
 	 * @param offsets partitions and offsets or ranges: {@code 0@88,0@90-120}
 	 * @param from time from which on they were dead-lettered
 	 * @param to time before which they were
+	 * @param lane lane of their record
 	 * @param resolved {@code include} to see those that were merged or purged, too
 	 * @param limit largest number of dead letters in the answer
 	 * @param cursor where to go on: {@code nextCursor} of an answer
@@ -105,7 +107,7 @@ public class QueueDlqEndpoint {
 	public WebEndpointResponse<?> search(@Selector String id, @Nullable String exception, @Nullable String reason,
 			@Nullable String header, @Nullable String key, @Nullable String contains, @Nullable String topic,
 			@Nullable String partition, @Nullable String offsets, @Nullable String from, @Nullable String to,
-			@Nullable String resolved, @Nullable String limit, @Nullable String cursor,
+			@Nullable String lane, @Nullable String resolved, @Nullable String limit, @Nullable String cursor,
 			SecurityContext securityContext) {
 		return withLetters(id, (queue) -> {
 			boolean shown = this.access.isShownTo(securityContext);
@@ -115,10 +117,10 @@ public class QueueDlqEndpoint {
 			}
 			LetterFilter filter = LetterFilter.parse(named("exception", exception, "reason", reason, "header", header,
 					"key", key, "contains", contains, "topic", known(queue, topic), "partition", partition, "offsets",
-					offsets, "from", from, "to", to));
+					offsets, "from", from, "to", to, "lane", lane), rulesOf(queue));
 			LetterSearch search = new LetterSearch(filter, includes(resolved), pageSize(limit), given(cursor));
 			LetterPage<LetterDetail> page = this.browser.search(source(queue), search,
-					new LetterRenderer(id, shown, this.access.masks(), SHORT));
+					new LetterRenderer(id, rulesOf(queue), shown, this.access.masks(), SHORT));
 			return new WebEndpointResponse<>(new Found(filter.understood(), page.records(), page.scanned(),
 					page.records().size(), page.complete(), page.nextCursor(), page.stoppedBy().tag()));
 		});
@@ -148,7 +150,8 @@ public class QueueDlqEndpoint {
 			TopicPartition place = new TopicPartition((chosen != null) ? chosen : topics.iterator().next(),
 					(int) number("partition", partition, 9));
 			Optional<LetterDetail> letter = this.browser.find(source(queue), place, number("offset", offset, 18),
-					new LetterRenderer(id, this.access.isShownTo(securityContext), this.access.masks(), LONG));
+					new LetterRenderer(id, rulesOf(queue), this.access.isShownTo(securityContext), this.access.masks(),
+							LONG));
 			return letter.<WebEndpointResponse<?>>map(WebEndpointResponse::new)
 				.orElseGet(() -> Problem
 					.of("queue/no-record", "No such dead letter", 404,
@@ -182,6 +185,7 @@ public class QueueDlqEndpoint {
 	 * @param offsets like that of a search
 	 * @param from like that of a search
 	 * @param to like that of a search
+	 * @param lane like that of a search
 	 * @param securityContext who asks
 	 * @return a plan, a job, or a problem
 	 */
@@ -191,7 +195,7 @@ public class QueueDlqEndpoint {
 			@Nullable String value, @Nullable String headers, @Nullable String reason, @Nullable String confirm,
 			@Nullable String exception, @Nullable String deadLetterReason, @Nullable String header,
 			@Nullable String key, @Nullable String contains, @Nullable String topic, @Nullable String partition,
-			@Nullable String offsets, @Nullable String from, @Nullable String to,
+			@Nullable String offsets, @Nullable String from, @Nullable String to, @Nullable String lane,
 			@Nullable SecurityContext securityContext) {
 		return withLetters(id, (queue) -> {
 			Problem hidden = hidden(contains, securityContext);
@@ -203,7 +207,7 @@ public class QueueDlqEndpoint {
 							max, "value", value, "headers", headers, "reason", reason, "confirm", confirm, "exception",
 							exception, "deadLetterReason", deadLetterReason, "header", header, "key", key, "contains",
 							contains, "topic", topic, "partition", partition, "offsets", offsets, "from", from, "to",
-							to),
+							to, "lane", lane),
 					securityContext);
 		});
 	}
@@ -241,6 +245,10 @@ public class QueueDlqEndpoint {
 
 	private static LetterSource source(Queue queue) {
 		return new LetterSource(queue.deadLetterTopics(), queue.group());
+	}
+
+	private static ContextRules rulesOf(Queue queue) {
+		return queue.settings().lanes().rules();
 	}
 
 	private static @Nullable String known(Queue queue, @Nullable String topic) {

@@ -16,6 +16,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.context.ContextRules;
 import io.queuestarter.deadletter.DeadLetterReason;
 
 /**
@@ -27,13 +28,13 @@ public final class LetterFilter {
 	/**
 	 * The filter that every dead letter passes.
 	 */
-	public static final LetterFilter NONE = new LetterFilter(new Parser());
+	public static final LetterFilter NONE = new LetterFilter(new Parser(ContextRules.NONE));
 
 	/**
 	 * Names of the conditions.
 	 */
 	public static final List<String> PARAMETERS = List.of("exception", "reason", "header", "key", "contains", "topic",
-			"partition", "offsets", "from", "to");
+			"partition", "offsets", "from", "to", "lane");
 
 	private final Map<String, Object> understood;
 
@@ -57,13 +58,25 @@ public final class LetterFilter {
 	}
 
 	/**
+	 * Understands conditions for a queue without lanes.
+	 * @param parameters values by name of the condition
+	 * @return the filter
+	 * @throws InvalidParameterException if a name is not known or a value not understood
+	 * @see #parse(Map, ContextRules)
+	 */
+	public static LetterFilter parse(Map<String, ? extends @Nullable String> parameters) {
+		return parse(parameters, ContextRules.NONE);
+	}
+
+	/**
 	 * Understands conditions. A blank value counts as not given.
 	 * @param parameters values by name of the condition; see {@link #PARAMETERS}
+	 * @param rules tell the lane of a dead letter by the headers of its record
 	 * @return the filter
 	 * @throws InvalidParameterException if a name is not known or a value not understood
 	 */
-	public static LetterFilter parse(Map<String, ? extends @Nullable String> parameters) {
-		Parser parser = new Parser();
+	public static LetterFilter parse(Map<String, ? extends @Nullable String> parameters, ContextRules rules) {
+		Parser parser = new Parser(rules);
 		parameters.forEach((name, value) -> {
 			if (!PARAMETERS.contains(name)) {
 				throw new InvalidParameterException(name, (value != null) ? value : "", PARAMETERS);
@@ -168,6 +181,12 @@ public final class LetterFilter {
 
 		private @Nullable Instant from;
 
+		private final ContextRules rules;
+
+		Parser(ContextRules rules) {
+			this.rules = rules;
+		}
+
 		void accept(String name, String value) {
 			String trimmed = value.trim();
 			switch (name) {
@@ -195,6 +214,7 @@ public final class LetterFilter {
 					add(name, instant, (letter) -> !letter.timestamp().isBefore(instant));
 				}
 				case "to" -> to(trimmed);
+				case "lane" -> lane(trimmed);
 				default -> throw new IllegalArgumentException("No condition '" + name + "'");
 			}
 		}
@@ -238,6 +258,14 @@ public final class LetterFilter {
 				}
 				return false;
 			});
+		}
+
+		/** A lane that no record can belong to is a slip, and no empty answer. */
+		private void lane(String value) {
+			if (!this.rules.lanes().contains(value)) {
+				throw new InvalidParameterException("lane", value, List.copyOf(this.rules.lanes()));
+			}
+			add("lane", value, (letter) -> this.rules.of(letter.record().headers()).lane().equals(value));
 		}
 
 		private void partition(String value) {

@@ -1,10 +1,13 @@
 package io.queuestarter.context;
 
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
 import org.apache.kafka.common.header.Headers;
@@ -83,6 +86,17 @@ public final class ContextRules {
 	 */
 	public boolean knows(String lane) {
 		return this.contexts.containsKey(lane);
+	}
+
+	/**
+	 * Names of all lanes that a record may belong to, served here or not.
+	 * @return the names in alphabetical order, with {@value #UNKNOWN_LANE} if there are
+	 * lanes
+	 */
+
+	public Set<String> lanes() {
+		return (this.lanes != null) ? Collections.unmodifiableSet(new TreeSet<>(this.contexts.keySet()))
+				: Set.of(this.missing.lane());
 	}
 
 	/**

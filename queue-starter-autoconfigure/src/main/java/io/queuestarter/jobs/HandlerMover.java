@@ -44,7 +44,7 @@ final class HandlerMover implements Mover {
 		ConsumerRecord<byte[], byte[]> record = (this.edit != null) ? this.edit.apply(letter.record())
 				: letter.record();
 		String refusal = this.redelivery.refusal(record);
-		this.pending.add((refusal != null) ? new Pending(letter, null, MoveResult.unfit(refusal))
+		this.pending.add((refusal != null) ? new Pending(letter, null, MoveResult.refused(refusal))
 				: new Pending(letter, this.redelivery.deliver(record, source), null));
 	}
 

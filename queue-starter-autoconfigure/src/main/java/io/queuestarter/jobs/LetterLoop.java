@@ -201,9 +201,15 @@ final class LetterLoop {
 					}
 				}
 				case UNFIT -> this.job.failed(letter, name(result), String.valueOf(result.error()));
+				case REFUSED -> refused(letter, result);
 				case FAILED -> failed(letter, result);
 			}
 		});
+	}
+
+	private void refused(DeadLetter letter, MoveResult result) {
+		String reason = (result.error() != null) ? String.valueOf(result.error().getMessage()) : "refused";
+		this.job.failed(letter, reason, reason);
 	}
 
 	private void failed(DeadLetter letter, MoveResult result) {

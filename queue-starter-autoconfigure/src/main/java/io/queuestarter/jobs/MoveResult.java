@@ -27,8 +27,8 @@ record MoveResult(End end, @Nullable Throwable error) {
 		return new MoveResult(isOfLetter(error) ? End.UNFIT : End.FAILED, error);
 	}
 
-	static MoveResult unfit(String reason) {
-		return new MoveResult(End.UNFIT, new QueueException(reason, null));
+	static MoveResult refused(String reason) {
+		return new MoveResult(End.REFUSED, new QueueException(reason, null));
 	}
 
 	/** Whether another letter may fare better, whatever is wrong with the target. */
@@ -51,6 +51,9 @@ record MoveResult(End end, @Nullable Throwable error) {
 
 		/** The target takes no such letter: it stays. */
 		UNFIT,
+
+		/** It must not reach the target: it stays. */
+		REFUSED,
 
 		/** It could not be moved and stays. */
 		FAILED

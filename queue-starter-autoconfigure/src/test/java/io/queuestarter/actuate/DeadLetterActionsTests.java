@@ -497,7 +497,7 @@ class DeadLetterActionsTests {
 	@Test
 	void M5_sameOverJmx() throws Exception {
 		letter("managed", "order-1", "com.acme.Declined");
-		@Nullable Object[] arguments = new Object[22];
+		@Nullable Object[] arguments = new Object[23];
 		arguments[0] = "managed";
 		arguments[1] = "merge";
 		arguments[11] = "Declined";

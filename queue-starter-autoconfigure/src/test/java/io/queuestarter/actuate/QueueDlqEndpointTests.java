@@ -249,7 +249,7 @@ class QueueDlqEndpointTests {
 		MBeanServer server = ManagementFactory.getPlatformMBeanServer();
 		ObjectName name = mbean(server);
 
-		@Nullable Object[] search = new Object[15];
+		@Nullable Object[] search = new Object[16];
 		search[0] = "billing";
 		search[1] = "Declined";
 		assertThat(invoke(server, name, "search", search)).containsEntry("matched", 2).containsEntry("complete", true);

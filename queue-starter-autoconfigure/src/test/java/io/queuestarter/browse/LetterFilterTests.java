@@ -12,6 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.KafkaHeaders;
 
+import io.queuestarter.context.ContextRules;
+import io.queuestarter.context.HeaderNames;
 import io.queuestarter.deadletter.DeadLetterHeaders;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -116,6 +118,28 @@ class LetterFilterTests {
 		assertThat(filter.admits(new TopicPartition("cars-dlq", 2))).isTrue();
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "prod, false", "test, true", "unknown, false" })
+	void laneIsToldByTheRulesOfTheQueue(String lane, boolean matches) {
+		HeaderNames names = new HeaderNames("tenancy",
+				Map.of("test", new HeaderNames.Values(List.of("load-test"), null)), ContextRules.UNKNOWN_LANE);
+		ContextRules rules = new ContextRules(names, List.of("prod", "test"), "prod", List.of("prod"), null, null);
+		LetterFilter filter = LetterFilter.parse(Map.of("lane", lane), rules);
+
+		assertThat(filter.matches(Letters.letter().header("tenancy", "load-test").make())).isEqualTo(matches);
+		assertThat(filter.matches(Letters.letter().make())).isEqualTo(lane.equals("prod"));
+		assertThat(filter.matches(Letters.letter().header("tenancy", new byte[] { -1 }).make()))
+			.isEqualTo(lane.equals("unknown"));
+		assertThat(filter.understood()).isEqualTo(Map.of("lane", lane));
+	}
+
+	@Test
+	void queueWithoutLanesHasTheDefaultOne() {
+		assertThat(filter("lane", "default").matches(Letters.letter().make())).isTrue();
+		assertThatExceptionOfType(InvalidParameterException.class).isThrownBy(() -> filter("lane", "unknown"))
+			.satisfies((refusal) -> assertThat(refusal.getAllowed()).containsExactly("default"));
+	}
+
 	@Test
 	void topicAndPartitionAreTheDeadLetters() {
 		LetterFilter filter = LetterFilter.parse(Map.of("topic", "trips-dlq", "partition", "1"));
@@ -180,7 +204,7 @@ class LetterFilterTests {
 	void unknownConditionIsRefusedWithThoseThereAre() {
 		assertThatExceptionOfType(InvalidParameterException.class).isThrownBy(() -> filter("excepton", "x"))
 			.satisfies((refusal) -> assertThat(refusal.getAllowed()).isEqualTo(List.of("exception", "reason", "header",
-					"key", "contains", "topic", "partition", "offsets", "from", "to")));
+					"key", "contains", "topic", "partition", "offsets", "from", "to", "lane")));
 	}
 
 	private static LetterFilter filter(String name, String value) {
