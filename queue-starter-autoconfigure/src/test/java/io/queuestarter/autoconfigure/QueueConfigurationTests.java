@@ -201,6 +201,67 @@ class QueueConfigurationTests {
 	}
 
 	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			lanes.serve          | serve=prod,tset                         | or 'unknown'; 'tset' is none of them
+			lanes.serve          | header= serve=test                      | unset while there is no lanes.header
+			lanes.named          | header= named.test.values=test          | unset while there is no lanes.header
+			lanes.named          | named.load.values=drill,test            | value 'test' belongs to both
+			lanes.named          | named.test.values=prod                  | value 'prod' belongs to both
+			lanes.named          | named.unknown.values=x                  | and 'unknown' is not
+			lanes.default-lane   | default-lane=unknown                    | other than 'unknown'
+			lanes.on-foreign     | on-foreign=forward                      | while there is no lanes.forward-topic
+			lanes.on-foreign     | serve=test on-foreign=hold              | skip while lanes.serve is without 'prod'
+			lanes.forward-topic  | on-foreign=forward forward-topic={topic} | the name of another topic
+			""")
+	void C4_lanesThatLeaveARecordInDoubtAreRefusedWithPropertyAndFix(String key, String settings, String expected) {
+		ApplicationContextRunner lanes = this.billing.withPropertyValues(
+				"kafka-queue.listeners.billing.lanes.header=tenancy",
+				"kafka-queue.listeners.billing.lanes.default-lane=prod",
+				"kafka-queue.listeners.billing.lanes.named.test.values=test");
+		for (String setting : settings.split(" ")) {
+			if (setting.equals("header=")) {
+				lanes = this.billing;
+			}
+			else {
+				lanes = lanes.withPropertyValues("kafka-queue.listeners.billing.lanes." + setting);
+			}
+		}
+		lanes.run((context) -> refused(context.getStartupFailure())
+			.hasMessageContaining("Queue 'billing': " + key + " is ")
+			.hasMessageContaining("kafka-queue.listeners.billing." + key + " to a possible value")
+			.hasMessageContaining(expected));
+	}
+
+	@Test
+	void foreignRecordsAreNotDeadLetteredWithoutADeadLetterTopic() {
+		this.billing
+			.withPropertyValues("kafka-queue.listeners.billing.lanes.header=tenancy",
+					"kafka-queue.listeners.billing.lanes.on-foreign=dead_letter",
+					"kafka-queue.listeners.billing.dlq.enabled=false")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Queue 'billing': lanes.on-foreign is dead_letter, set by "
+						+ "kafka-queue.listeners.billing.lanes.on-foreign")
+				.hasMessageContaining("skip, hold or forward while dlq.enabled is false"));
+	}
+
+	@Test
+	void zonesAreRefusedWhereTheyWouldBreakAnOrder() {
+		ApplicationContextRunner ordered = this.billing.withPropertyValues("kafka-queue.listeners.billing.ordering=key",
+				"kafka-queue.listeners.billing.zone.own=east");
+
+		ordered.withPropertyValues("kafka-queue.listeners.billing.zone.header=zone")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining(
+						"Queue 'billing': zone.own is east, set by kafka-queue.listeners.billing.zone.own")
+				.hasMessageContaining("unset while ordering is KEY")
+				.hasMessageContaining("Set kafka-queue.listeners.billing.zone.own to a possible value"));
+		ordered.run((context) -> assertThat(context).hasNotFailed());
+		this.billing.withPropertyValues("kafka-queue.listeners.billing.zone.fail-over-after=-1s")
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("zone.fail-over-after is ")
+				.hasMessageContaining("between 0 and a day"));
+	}
+
+	@ParameterizedTest
 	@CsvSource({ "dlq.search.max-scan,0,above 0", "dlq.search.timeout,0s,above 0",
 			"dlq.search.page-size,0,from 1 to 500", "dlq.search.page-size,501,from 1 to 500",
 			"metrics.dlq-depth-interval,0s,above 0", "doctor.retention-share,0,above 0" })
