@@ -28,15 +28,24 @@ final class Cluster implements DisposableBean {
 
 	/** Moves a design's group, which must not be running, to the end of its topic. */
 	void skipToEnd(Design design) {
-		OffsetAndMetadata end = new OffsetAndMetadata(end(design.topic()));
-		await(this.admin.alterConsumerGroupOffsets(design.group(), Map.of(partition(design.topic()), end)).all());
+		skipToEnd(design.group(), design.topic());
+	}
+
+	/** Moves a group, which must not be running, to the end of a topic. */
+	void skipToEnd(String group, String topic) {
+		OffsetAndMetadata end = new OffsetAndMetadata(end(topic));
+		await(this.admin.alterConsumerGroupOffsets(group, Map.of(partition(topic), end)).all());
 	}
 
 	/** Offset that a design's group has committed. */
 	long committed(Design design) {
-		OffsetAndMetadata committed = await(
-				this.admin.listConsumerGroupOffsets(design.group()).partitionsToOffsetAndMetadata())
-			.get(partition(design.topic()));
+		return committed(design.group(), design.topic());
+	}
+
+	/** Offset that a group has committed, 0 if none. */
+	long committed(String group, String topic) {
+		OffsetAndMetadata committed = await(this.admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata())
+			.get(partition(topic));
 		return (committed != null) ? committed.offset() : 0;
 	}
 

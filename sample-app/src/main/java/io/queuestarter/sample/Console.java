@@ -2,6 +2,7 @@ package io.queuestarter.sample;
 
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -92,9 +93,32 @@ final class Console {
 				phase.perSecond(Card.MASTERCARD)));
 	}
 
-	void promises(OutageReport report) {
+	void lanesColumns() {
+		this.out.println("       |         production          |           test             |      commit");
+		this.out.println("  time | handled      p99    waiting | running  waiting  dead ltrs|  offset   window");
+	}
+
+	void lanesLine(LanesWatch.View view) {
+		this.out.println(String.format(Locale.ROOT, "%6s |%6.1f/s  %9s  %8d | %7d  %7d  %8d | %7d    %3.0f %%",
+				time(view.time()), view.perSecond(), precise(view.p99()), view.waiting(), view.testRunning(),
+				view.testWaiting(), view.deadLetters(), view.committed(), view.fill() * 100));
+	}
+
+	void lanesPhases(LanesReport report) {
+		this.out.println("   production         handled         p99   worst p99   quiet slices");
+		lanesPhase("alone", report.before());
+		lanesPhase("beside the flood", report.flooded());
+		gap();
+	}
+
+	private void lanesPhase(String label, LanesReport.Phase phase) {
+		this.out.println(String.format(Locale.ROOT, "   %-16s %7.1f/s  %10s  %10s   %6d of %2d", label,
+				phase.perSecond(), precise(phase.p99()), precise(phase.worst()), phase.quiet(), phase.slices().size()));
+	}
+
+	void promises(List<Promise> promises) {
 		this.out.println("   kept   promise");
-		for (OutageReport.Promise promise : report.promises()) {
+		for (Promise promise : promises) {
 			AnsiElement colour = promise.kept() ? AnsiColor.GREEN : AnsiColor.RED;
 			this.out.println("   " + AnsiOutput.toString(colour, promise.kept() ? "yes " : "NO  ", AnsiColor.DEFAULT)
 					+ "   " + promise.text());
@@ -137,6 +161,12 @@ final class Console {
 		}
 		return (time.toMillis() < 1000) ? time.toMillis() + " ms"
 				: String.format(Locale.ROOT, "%.1f s", time.toMillis() / 1000.0);
+	}
+
+	/** A short time, to a tenth of a millisecond. */
+	static String precise(@Nullable Duration time) {
+		return (time == null || time.toMillis() >= 1000) ? time(time)
+				: String.format(Locale.ROOT, "%.1f ms", time.toNanos() / 1_000_000.0);
 	}
 
 	/**

@@ -33,8 +33,13 @@ final class DeadLetterTopic {
 
 	/** Numbers of the trips from an offset on, in their order. */
 	List<Long> tripsFrom(long offset) {
-		long end = end();
-		TopicPartition partition = new TopicPartition(TOPIC, 0);
+		return tripsFrom(TOPIC, offset);
+	}
+
+	/** The same of another dead-letter topic. */
+	List<Long> tripsFrom(String topic, long offset) {
+		long end = this.cluster.end(topic);
+		TopicPartition partition = new TopicPartition(topic, 0);
 		List<Long> trips = new ArrayList<>();
 		try (Consumer<String, Trip> consumer = this.consumers.createConsumer("dead-letter-reader", null)) {
 			consumer.assign(List.of(partition));

@@ -94,7 +94,7 @@ final class OutageNarrator {
 						: "%s after the outage some of its trips were still waiting.",
 				Console.time((caughtUp != null) ? caughtUp : this.outage.patience()));
 		this.console.gap();
-		this.console.promises(report);
+		this.console.promises(report.promises());
 	}
 
 }

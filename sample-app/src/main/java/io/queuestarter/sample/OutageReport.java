@@ -68,16 +68,6 @@ record OutageReport(Phase before, List<Phase> down, @Nullable Duration caughtUp,
 	}
 
 	/**
-	 * Something that a queue promises.
-	 *
-	 * @param kept whether it was kept
-	 * @param text what it is, in figures
-	 */
-	record Promise(boolean kept, String text) {
-
-	}
-
-	/**
 	 * Trips charged in a part of the story.
 	 *
 	 * @param time how long it was

@@ -120,7 +120,7 @@ final class Tally {
 	}
 
 	/**
-	 * Times from a trip's end to its charge.
+	 * Times that trips waited.
 	 *
 	 * @param sorted the times, shortest first
 	 */
@@ -132,7 +132,15 @@ final class Tally {
 
 		/** The wait that 95 of 100 trips did not exceed, or null if there was none. */
 		@Nullable Duration p95() {
-			return this.sorted.isEmpty() ? null : this.sorted.get((int) Math.ceil(this.sorted.size() * 0.95) - 1);
+			return percentile(95);
+		}
+
+		/**
+		 * The wait that so many of 100 trips did not exceed, or null if there was none.
+		 */
+		@Nullable Duration percentile(int percent) {
+			return this.sorted.isEmpty() ? null
+					: this.sorted.get((int) Math.ceil(this.sorted.size() * percent / 100.0) - 1);
 		}
 
 	}

@@ -1,6 +1,7 @@
 package io.queuestarter.sample;
 
 import java.util.Arrays;
+import java.util.stream.Stream;
 
 import org.apache.kafka.clients.admin.NewTopic;
 import org.springframework.context.annotation.Bean;
@@ -10,15 +11,17 @@ import org.springframework.kafka.core.KafkaAdmin;
 
 /**
  * The topics, one partition each: the story is about what happens inside a partition. The
- * queue creates its dead-letter topic itself.
+ * queues create their dead-letter topics themselves.
  */
 @Configuration(proxyBeanMethods = false)
 class Topics {
 
 	@Bean
 	KafkaAdmin.NewTopics trips() {
-		return new KafkaAdmin.NewTopics(Arrays.stream(Design.values())
-			.map((design) -> TopicBuilder.name(design.topic()).partitions(1).build())
+		return new KafkaAdmin.NewTopics(Stream
+			.concat(Arrays.stream(Design.values()).map(Design::topic),
+					Stream.of(LanesQueue.TOPIC, LanesQueue.PARK_TOPIC))
+			.map((topic) -> TopicBuilder.name(topic).partitions(1).build())
 			.toArray(NewTopic[]::new));
 	}
 
