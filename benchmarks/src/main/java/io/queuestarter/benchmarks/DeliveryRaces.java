@@ -1,7 +1,6 @@
 package io.queuestarter.benchmarks;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
