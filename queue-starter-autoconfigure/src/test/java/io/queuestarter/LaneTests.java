@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import io.queuestarter.deadletter.Destination;
 import io.queuestarter.ledger.AckedSet;
 import io.queuestarter.ledger.AckedSetCodec;
 import io.queuestarter.testkit.Broker;
@@ -277,6 +278,24 @@ class LaneTests {
 	}
 
 	@Test
+	void laneThatGoesOnIsNotParkedAlthoughItsBacklogFillsTheWindow() {
+		String topic = Broker.newTopic("lane-backlog", 1);
+		for (int number = 0; number < 1_000; number++) {
+			send(topic, "prod", "slow " + number);
+		}
+
+		try (QueueApp app = app(topic).with("kafka-queue.listeners.lanes.ledger.capacity", 50)
+			.with("kafka-queue.listeners.lanes.blocking.enabled", true)
+			.with("kafka-queue.listeners.lanes.blocking.action", "park")
+			.with("kafka-queue.listeners.lanes.dispatch.max-in-flight", 2)
+			.start()) {
+			QueueApp.eventually().until(() -> app.bean(Handler.class).handled.size() == 1_000);
+
+			assertThat(app.queue("lanes").redirected(Destination.Kind.PARK)).isZero();
+		}
+	}
+
+	@Test
 	void recordsOfAnotherZoneRunWhenNoneOfTheOwnOneWaits() {
 		String topic = Broker.newTopic("zone-prefer", 1);
 		sendFrom(topic, "east", "held first");
@@ -404,6 +423,9 @@ class LaneTests {
 		void handle(String order, QueueContext context) throws InterruptedException {
 			if (order.startsWith("bad")) {
 				throw new IllegalStateException("Bad order");
+			}
+			if (order.startsWith("slow")) {
+				Thread.sleep(3);
 			}
 			if (order.startsWith("held")) {
 				this.hold.await();

@@ -3,7 +3,6 @@ package io.queuestarter.blockage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +34,7 @@ public final class HeadRelief {
 
 	private final BlockageRule rule;
 
-	private final Function<Delivery, Settler> settlers;
+	private final List<LaneProgress> lanes;
 
 	private final boolean parks;
 
@@ -46,15 +45,14 @@ public final class HeadRelief {
 	/**
 	 * Creates a relief.
 	 * @param rule when a partition counts as blocked
-	 * @param settlers end the records, by lane
+	 * @param lanes the lanes, by their index
 	 * @param parks whether records moved aside are still handled, at another place
 	 * @param moves tells of records moved aside
 	 * @param nowNanos the time
 	 */
-	public HeadRelief(BlockageRule rule, Function<Delivery, Settler> settlers, boolean parks, LogLimit moves,
-			long nowNanos) {
+	public HeadRelief(BlockageRule rule, List<LaneProgress> lanes, boolean parks, LogLimit moves, long nowNanos) {
 		this.rule = rule;
-		this.settlers = settlers;
+		this.lanes = lanes;
 		this.parks = parks;
 		this.moves = moves;
 		this.lookedNanos = nowNanos;
@@ -68,6 +66,7 @@ public final class HeadRelief {
 	public void lookIfDue(Iterable<Assignment> assignments, long nowNanos) {
 		if (this.rule.enabled() && nowNanos - this.lookedNanos >= INTERVAL_NANOS) {
 			this.lookedNanos = nowNanos;
+			this.lanes.forEach((lane) -> lane.look(nowNanos));
 			assignments.forEach((assignment) -> look(assignment, nowNanos));
 		}
 	}
@@ -80,7 +79,7 @@ public final class HeadRelief {
 		}
 		int settled = ledger.settled();
 		boolean blocked = this.rule.isBlocked(ledger.window(), tracked, settled);
-		int lane = (blocked && !this.parks) ? -1 : laneThatFills(assignment, tracked, settled);
+		int lane = (blocked && !this.parks) ? -1 : laneThatFills(assignment, tracked, settled, nowNanos);
 		if (lane >= 0) {
 			relieve(assignment, lane, nowNanos);
 			return;
@@ -107,15 +106,20 @@ public final class HeadRelief {
 		}
 	}
 
+	private Settler settler(Delivery delivery) {
+		return this.lanes.get(delivery.context().index()).settler();
+	}
+
 	/**
-	 * Index of a lane without which the window would count as full of settled records, or
-	 * -1.
+	 * Index of a lane that does not go on, and without which the window would count as
+	 * full of settled records; or -1. One that goes on may fill the window by what it has
+	 * before it, and is none.
 	 */
-	private int laneThatFills(Assignment assignment, int tracked, int settled) {
-		int lanes = assignment.queues().lanes();
-		for (int lane = 0; lanes > 1 && lane < lanes; lane++) {
+	private int laneThatFills(Assignment assignment, int tracked, int settled, long nowNanos) {
+		for (int lane = 0; this.lanes.size() > 1 && lane < this.lanes.size(); lane++) {
 			int open = assignment.outstanding(lane);
-			if (open > 0 && this.rule.isBlockedBut(assignment.ledger().window(), tracked, settled, open)) {
+			if (open > 0 && this.lanes.get(lane).isJammed(nowNanos)
+					&& this.rule.isBlockedBut(assignment.ledger().window(), tracked, settled, open)) {
 				return lane;
 			}
 		}
@@ -140,7 +144,7 @@ public final class HeadRelief {
 			moved += (this.parks ? park(holder) : moveAside(holder, nowNanos)) ? 1 : 0;
 		}
 		if (!holders.isEmpty()) {
-			this.settlers.apply(holders.get(0)).forgetMoved(assignment.queues().own().get(lane));
+			this.lanes.get(lane).settler().forgetMoved(assignment.queues().own().get(lane));
 		}
 		if (moved > 0) {
 			this.moves.warn(LOGGER, "{} of {} records of lane '{}' that filled the window of '{}' were moved aside",
@@ -159,8 +163,8 @@ public final class HeadRelief {
 	}
 
 	private boolean park(Delivery delivery) {
-		return this.settlers.apply(delivery)
-			.moveAside(delivery, new QueueException("Its lane filled the window of its partition", null));
+		return settler(delivery).moveAside(delivery,
+				new QueueException("Its lane filled the window of its partition", null));
 	}
 
 	/**
@@ -196,9 +200,8 @@ public final class HeadRelief {
 		if (attempt == null || !attempt.circuit().mayMoveAside(nowNanos)) {
 			return false;
 		}
-		boolean moved = this.settlers.apply(delivery)
-			.moveAside(delivery,
-					new QueueException("Held the watermark of its partition in state " + delivery.state(), null));
+		boolean moved = settler(delivery).moveAside(delivery,
+				new QueueException("Held the watermark of its partition in state " + delivery.state(), null));
 		if (!moved) {
 			attempt.circuit().refund();
 		}

@@ -26,9 +26,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
+import io.queuestarter.Ordering;
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueException;
 import io.queuestarter.blockage.HeadRelief;
+import io.queuestarter.blockage.LaneProgress;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.deadletter.Destination;
 import io.queuestarter.delivery.Stage;
@@ -149,8 +151,15 @@ public final class Queue implements JobQueue {
 
 	/** Moves aside what holds the partitions of one consumer. */
 	HeadRelief headRelief() {
-		return new HeadRelief(this.settings.blocking(), (delivery) -> this.lanes.engine(delivery).settler(),
-				this.settings.aside() == Routes.Aside.PARK, this.moves, this.runtime.time().nanoTime());
+		long now = this.runtime.time().nanoTime();
+		// Parked records would be overtaken by those behind them.
+		boolean parks = this.settings.aside() == Routes.Aside.PARK && this.settings.ordering() == Ordering.UNORDERED;
+		List<LaneProgress> progress = this.lanes.engines()
+			.stream()
+			.map((engine) -> new LaneProgress(engine.settler(),
+					engine.settings().timeouts().attempt().initial().toNanos() / 2, now))
+			.toList();
+		return new HeadRelief(this.settings.blocking(), progress, parks, this.moves, now);
 	}
 
 	/** The lanes that are served here. */

@@ -82,16 +82,27 @@ final class QueueChecks {
 
 	/** A queue must not read its own dead letters: each would come round again. */
 	void deadLetters(QueueSettings settings, List<String> subscription) {
-		if (!settings.deadLetters().enabled()) {
-			return;
+		for (QueueSettings lane : settings.lanes().settings(settings).values()) {
+			if (lane.deadLetters().enabled()) {
+				refuseReading(lane.deadLetters().topic(), subscription, "its dead letters go", "dlq.topic");
+			}
 		}
-		for (String topic : subscription) {
-			String deadLetterTopic = settings.deadLetters().topic().replace("{topic}", topic);
-			if (subscription.contains(deadLetterTopic)) {
-				throw new QueueConfigurationException(
-						"Queue '" + id() + "' (method " + method() + ") consumes '" + deadLetterTopic
-								+ "', which is where its dead letters go.",
-						"Give it another dlq.topic, or remove the topic.");
+		String forward = settings.lanes().forwardTopic();
+		for (String lane : settings.lanes().rules().lanes()) {
+			if (forward != null) {
+				refuseReading(forward.replace("{lane}", lane), subscription, "records of lane '" + lane + "' go",
+						"lanes.forward-topic");
+			}
+		}
+	}
+
+	private void refuseReading(String topic, List<String> subscription, String what, String key) {
+		for (String source : subscription) {
+			String written = topic.replace("{topic}", source);
+			if (subscription.contains(written)) {
+				throw new QueueConfigurationException("Queue '" + id() + "' (method " + method() + ") consumes '"
+						+ written + "', which is where " + what + ".",
+						"Give it another " + key + ", or remove the topic.");
 			}
 		}
 	}

@@ -93,7 +93,6 @@ public final class ContextRules {
 	 * @return the names in alphabetical order, with {@value #UNKNOWN_LANE} if there are
 	 * lanes
 	 */
-
 	public Set<String> lanes() {
 		return (this.lanes != null) ? Collections.unmodifiableSet(new TreeSet<>(this.contexts.keySet()))
 				: Set.of(this.missing.lane());

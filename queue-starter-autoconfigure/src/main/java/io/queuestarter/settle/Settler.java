@@ -308,6 +308,14 @@ public final class Settler implements Answers {
 	}
 
 	/**
+	 * Records settled by their handler.
+	 * @return the number
+	 */
+	public long acknowledged() {
+		return this.outcomes.acknowledgedCount();
+	}
+
+	/**
 	 * Begins a record later.
 	 * @param delivery a record that waits for its first attempt
 	 * @param time time to wait

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -198,6 +199,18 @@ class QueueConfigurationTests {
 				.hasMessageContaining("Queue 'billing': " + key + " is ")
 				.hasMessageContaining("kafka-queue.listeners.billing." + key)
 				.hasMessageContaining(expected));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "named.test.dlq.topic=trips", "on-foreign=forward,lanes.forward-topic=trips" })
+	void laneWhoseRecordsWouldComeRoundAgainIsRefused(String setting) {
+		ApplicationContextRunner lanes = this.billing.withPropertyValues(
+				"kafka-queue.listeners.billing.lanes.header=tenancy",
+				"kafka-queue.listeners.billing.lanes.named.test.values=test");
+		for (String part : setting.split(",lanes\\.")) {
+			lanes = lanes.withPropertyValues("kafka-queue.listeners.billing.lanes." + part);
+		}
+		lanes.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("consumes 'trips', which is"));
 	}
 
 	@ParameterizedTest
