@@ -3,6 +3,7 @@ package io.queuestarter;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -280,7 +281,7 @@ class LaneTests {
 	@Test
 	void laneThatGoesOnIsNotParkedAlthoughItsBacklogFillsTheWindow() {
 		String topic = Broker.newTopic("lane-backlog", 1);
-		for (int number = 0; number < 1_000; number++) {
+		for (int number = 0; number < 200; number++) {
 			send(topic, "prod", "slow " + number);
 		}
 
@@ -289,7 +290,11 @@ class LaneTests {
 			.with("kafka-queue.listeners.lanes.blocking.action", "park")
 			.with("kafka-queue.listeners.lanes.dispatch.max-in-flight", 2)
 			.start()) {
-			QueueApp.eventually().until(() -> app.bean(Handler.class).handled.size() == 1_000);
+			Handler handler = app.bean(Handler.class);
+			QueueApp.eventually().until(() -> {
+				handler.pace.release(2);
+				return handler.handled.size() == 200;
+			});
 
 			assertThat(app.queue("lanes").redirected(Destination.Kind.PARK)).isZero();
 		}
@@ -419,13 +424,15 @@ class LaneTests {
 
 		final Hold hold = new Hold();
 
+		final Semaphore pace = new Semaphore(0);
+
 		@QueueListener(id = "lanes", topics = "${lane.topic}", groupId = "${lane.topic}", timeout = "10m")
 		void handle(String order, QueueContext context) throws InterruptedException {
 			if (order.startsWith("bad")) {
 				throw new IllegalStateException("Bad order");
 			}
 			if (order.startsWith("slow")) {
-				Thread.sleep(3);
+				this.pace.acquire();
 			}
 			if (order.startsWith("held")) {
 				this.hold.await();

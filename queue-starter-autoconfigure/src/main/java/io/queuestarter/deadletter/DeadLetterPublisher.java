@@ -204,8 +204,9 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	private ProducerRecord<byte[], byte[]> letter(Letter letter, ConsumerRecord<byte[], byte[]> record, Form form) {
 		Delivery delivery = letter.delivery();
 		if (letter.destination().kind() == Destination.Kind.FORWARD) {
-			return new ProducerRecord<>(letter.destination().topic(), null, record.timestamp(), record.key(),
-					record.value(), record.headers());
+			return new ProducerRecord<>(letter.destination().topic(), null,
+					(record.timestamp() >= 0) ? record.timestamp() : null, record.key(), record.value(),
+					record.headers());
 		}
 		Passage passage = new Passage(record, delivery.assignment().stage().isOwn(),
 				letter.destination().kind() != Destination.Kind.DEAD_LETTER, letter.failure(), delivery.timeouts(),

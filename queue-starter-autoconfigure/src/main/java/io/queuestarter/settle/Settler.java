@@ -422,8 +422,8 @@ public final class Settler implements Answers {
 		}
 		catch (Throwable ex) {
 			// Whoever should hold the record now may not.
-			attempt.concluded(AttemptOutcome.CANCELLED, ex);
 			stop(attempt.delivery(), ex);
+			attempt.concluded(AttemptOutcome.CANCELLED, ex);
 			throw ex;
 		}
 		finally {
