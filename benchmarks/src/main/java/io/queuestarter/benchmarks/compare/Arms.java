@@ -22,6 +22,8 @@ final class Arms {
 
 	static final String QUEUE = "queue";
 
+	static final String QUEUE_KEY = "queue-key";
+
 	static final String ENGINE = "engine";
 
 	private Arms() {
@@ -34,7 +36,8 @@ final class Arms {
 		arms.put(PARALLEL, new ParallelArm(ProcessingOrder.UNORDERED));
 		arms.put(PARALLEL_KEY, new ParallelArm(ProcessingOrder.KEY));
 		arms.put(SHARE, new ShareArm(cluster));
-		arms.put(QUEUE, new QueueArm());
+		arms.put(QUEUE, new QueueArm("unordered"));
+		arms.put(QUEUE_KEY, new QueueArm("key"));
 		arms.put(ENGINE, new EngineArm());
 		return arms;
 	}

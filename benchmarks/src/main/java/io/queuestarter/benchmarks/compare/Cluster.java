@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntUnaryOperator;
 
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
@@ -23,9 +24,6 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  */
 final class Cluster implements AutoCloseable {
 
-	/** Different keys of a topic's records. */
-	private static final int KEYS = 1000;
-
 	private final String address;
 
 	private final Admin admin;
@@ -39,8 +37,8 @@ final class Cluster implements AutoCloseable {
 		return this.address;
 	}
 
-	static byte[] key(int number) {
-		return Integer.toString(number % KEYS).getBytes(StandardCharsets.US_ASCII);
+	static byte[] key(int key) {
+		return Integer.toString(key).getBytes(StandardCharsets.US_ASCII);
 	}
 
 	private static <T> T get(KafkaFuture<T> future) {
@@ -74,11 +72,15 @@ final class Cluster implements AutoCloseable {
 		if (!load.broker()) {
 			return;
 		}
+		IntUnaryOperator keys = load.keys().byNumber();
 		AtomicReference<Exception> failure = new AtomicReference<>();
 		try (KafkaProducer<byte[], byte[]> producer = producer()) {
 			for (int number = 0; number < load.backlog(); number++) {
-				producer.send(new ProducerRecord<>(topic, load.partitionOf(number), key(number),
-						Probe.value(number, 0, load.valueBytes())), (metadata, error) -> {
+				int key = keys.applyAsInt(number);
+				int partition = (load.keys() == Keys.EVEN) ? load.partitionOf(number) : key % load.partitions();
+				producer.send(
+						new ProducerRecord<>(topic, partition, key(key), Probe.value(number, 0, load.valueBytes())),
+						(metadata, error) -> {
 							if (error != null) {
 								failure.set(error);
 							}

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntUnaryOperator;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -35,6 +36,8 @@ final class GeneratingConsumer<K> extends MockConsumer<K, byte[]> {
 
 	private final Load load;
 
+	private final IntUnaryOperator numbers;
+
 	private final Deserializer<K> keys;
 
 	private final int[] next;
@@ -48,6 +51,7 @@ final class GeneratingConsumer<K> extends MockConsumer<K, byte[]> {
 	GeneratingConsumer(String topic, Load load, Deserializer<K> keys) {
 		super("earliest");
 		this.load = load;
+		this.numbers = load.keys().byNumber();
 		this.keys = keys;
 		this.next = new int[load.partitions()];
 		Map<TopicPartition, Long> beginnings = new HashMap<>();
@@ -99,7 +103,7 @@ final class GeneratingConsumer<K> extends MockConsumer<K, byte[]> {
 		for (int i = 0; i < count; i++) {
 			int offset = this.next[number]++;
 			int id = this.load.numberOf(number, offset);
-			byte[] key = Cluster.key(id);
+			byte[] key = Cluster.key(this.numbers.applyAsInt(id));
 			byte[] value = Probe.value(id, 0, this.load.valueBytes());
 			records.add(new ConsumerRecord<>(partition.topic(), number, offset, 0L, TimestampType.CREATE_TIME,
 					key.length, value.length, this.keys.deserialize(partition.topic(), key), value, new RecordHeaders(),

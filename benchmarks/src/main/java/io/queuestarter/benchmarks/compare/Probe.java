@@ -18,6 +18,8 @@ final class Probe {
 
 	private final int backlog;
 
+	private final Keys keys;
+
 	/** Attempts that ended, by number of the record. */
 	private final AtomicIntegerArray attempts;
 
@@ -35,6 +37,7 @@ final class Probe {
 	Probe(Scenario scenario) {
 		this.handlers = scenario.handlers();
 		this.backlog = scenario.load().backlog();
+		this.keys = scenario.load().keys();
 		this.attempts = new AtomicIntegerArray(scenario.load().records());
 		this.delays = new AtomicLongArray(scenario.load().paced());
 	}
@@ -59,6 +62,9 @@ final class Probe {
 		int millis = this.handlers.millisOf(number);
 		for (int i = 0; millis > 0 && i < this.handlers.waits(); i++) {
 			Thread.sleep(millis);
+		}
+		if (this.keys.isAside(number)) {
+			return;
 		}
 		int before = this.attempts.getAndIncrement(number);
 		if (this.handlers.fails(number)) {

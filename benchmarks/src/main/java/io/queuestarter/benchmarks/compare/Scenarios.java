@@ -15,13 +15,16 @@ final class Scenarios {
 	private static final Handlers NO_WAIT = Handlers.waiting(0);
 
 	private static final Set<String> ALL = arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.SHARE,
-			Arms.QUEUE, Arms.ENGINE);
+			Arms.QUEUE, Arms.QUEUE_KEY, Arms.ENGINE);
 
 	private static final Set<String> PARALLEL = arms(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.SHARE, Arms.QUEUE,
 			Arms.ENGINE);
 
 	/** Arms that leave others alone while one record is slow or fails. */
 	private static final Set<String> SINGLE = arms(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.SHARE, Arms.QUEUE);
+
+	/** Arms that keep the order of a key, and two that do not. */
+	private static final Set<String> ORDERED = arms(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.QUEUE, Arms.QUEUE_KEY);
 
 	private Scenarios() {
 	}
@@ -64,6 +67,17 @@ final class Scenarios {
 				new Scenario("H", "as H-cold, with 1,000,000 records in a fourth partition",
 						Load.backlog(4, 1_000_000).onHotPartition().paced(100, 8), Handlers.waiting(5), 100, WINDOW,
 						false, arms(Arms.PARALLEL, Arms.SHARE, Arms.QUEUE)),
+				new Scenario("K", "1 ms, 250 in flight, 4 partitions, 1,000 keys by Zipf",
+						Load.backlog(4, 50_000).keyed(Keys.zipf(1000)), Handlers.waiting(1), 250, WINDOW, false,
+						ORDERED),
+				new Scenario("K-many", "as K, with 100,000 keys", Load.backlog(4, 50_000).keyed(Keys.zipf(100_000)),
+						Handlers.waiting(1), 250, WINDOW, false, ORDERED),
+				new Scenario("K-even", "5 ms, 50 in flight, 4 partitions, 4,000 keys",
+						Load.backlog(4, 60_000).keyed(new Keys(4000, 0, false)), Handlers.waiting(5), 50, 100_000,
+						false, arms(Arms.PARALLEL_KEY, Arms.QUEUE_KEY)),
+				new Scenario("K-hot", "as K-even, and as many records of one more key, which do not count",
+						Load.backlog(4, 120_000).keyed(new Keys(4000, 0, true)), Handlers.waiting(5), 50, 100_000,
+						false, arms(Arms.QUEUE_KEY)),
 				new Scenario("Decaton-1", "10 ms, 20 in flight a partition, 3 partitions", Load.backlog(3, 100_000),
 						Handlers.waiting(10), 60, WINDOW, false, SINGLE),
 				new Scenario("Decaton-2", "handlers that do nothing, 20 in flight a partition, 3 partitions",

@@ -3,6 +3,7 @@ package io.queuestarter.benchmarks.compare;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntUnaryOperator;
 
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -52,7 +53,7 @@ final class Trial {
 	}
 
 	private Measurement backlog(Arm.Running running) {
-		int all = this.scenario.load().records();
+		int all = this.scenario.load().awaited();
 		await(() -> this.probe.ended() >= 0.1 * all, this.limitNanos);
 		long soundBefore = this.probe.sound();
 		long endedBefore = this.probe.ended();
@@ -68,6 +69,7 @@ final class Trial {
 	private Measurement paced(Arm.Running running) {
 		Load load = this.scenario.load();
 		// Those of a hot partition stay while others are paced.
+		IntUnaryOperator keys = load.keys().byNumber();
 		long first = load.hot() ? 1 : load.backlog();
 		await(() -> this.probe.ended() >= first, this.limitNanos);
 		long before = this.probe.ended();
@@ -79,8 +81,8 @@ final class Trial {
 					LockSupport.parkNanos(left);
 				}
 				int number = load.backlog() + i;
-				producer.send(new ProducerRecord<>(this.records.topic(), load.partitionOf(number), Cluster.key(number),
-						Probe.value(number, intended, load.valueBytes())));
+				producer.send(new ProducerRecord<>(this.records.topic(), load.partitionOf(number),
+						Cluster.key(keys.applyAsInt(number)), Probe.value(number, intended, load.valueBytes())));
 			}
 		}
 		Cost end = Cost.now();
@@ -91,8 +93,8 @@ final class Trial {
 
 	private Measurement measurement(Arm.Running running, Cost before, Cost after, long sound, long ended) {
 		Load load = this.scenario.load();
-		long lost = load.hot() ? load.paced() - this.probe.pacedEnded() : load.records() - this.probe.ended();
-		boolean committed = load.hot() || (lost == 0 && await(running::isCommitted, COMMIT_LIMIT_NANOS));
+		long lost = load.hot() ? load.paced() - this.probe.pacedEnded() : load.awaited() - this.probe.ended();
+		boolean committed = !load.isAllAwaited() || (lost == 0 && await(running::isCommitted, COMMIT_LIMIT_NANOS));
 		double idle = (this.scenario.idle() && committed) ? idle() : Double.NaN;
 		double records = Math.max(1, ended);
 		long[] delays = this.probe.delays();
