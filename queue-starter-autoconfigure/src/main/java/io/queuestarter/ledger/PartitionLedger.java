@@ -1,5 +1,6 @@
 package io.queuestarter.ledger;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
@@ -18,14 +19,17 @@ import org.jspecify.annotations.Nullable;
 /*
  * A dense ring indexed by arrival: the n-th record appended has sequence n, whatever its
  * offset, so offsets that the broker never delivers (transaction markers, compaction,
- * retention) take no room and settle by themselves.
+ * retention) take no room and settle by themselves. The ring is made of segments, which
+ * are there only between head and tail: a partition in which little is outstanding holds
+ * little, however large its window. One that the head has left is the tail's next.
  *
  * The consumer thread writes offsets and entries before it hands a record on. Any thread
  * settles a sequence, at most once: it lets go of the entry, then sets the sequence's bit
  * with an atomic or. The consumer thread alone moves the head over set bits, and clears a
- * word of bits when the head has left it. The ring is longer than the window by two
- * words, so the tail never reaches a word that the head has not left; and since a
- * sequence is settled once, no bit is set in a word that was cleared.
+ * word of bits when the head has left it. The ring is longer than the window by more than
+ * a segment, so the tail never reaches one that the head has not left; and since a
+ * sequence is settled once, no bit is set in a word that was cleared. Nobody but the
+ * consumer thread looks for the segment of a sequence that is settled.
  *
  * Whoever settles a sequence looks afterwards whether it holds the head, to tell the
  * consumer thread; and that thread, having moved the head, looks at the bit of the new
@@ -39,15 +43,16 @@ public final class PartitionLedger<E> {
 
 	private final int window;
 
-	private final int mask;
-
 	private final OffsetRanges restored;
 
-	private long @Nullable [] offsets;
+	/**
+	 * Written by the consumer thread: those of sequences in the window stay, and are
+	 * published by the tail.
+	 */
+	private final @Nullable Segment<E>[] segments;
 
-	private volatile @Nullable AtomicReferenceArray<@Nullable E> entries;
-
-	private @Nullable AtomicLongArray bits;
+	/** Left by the head, and not yet taken by the tail. */
+	private @Nullable Segment<E> spare;
 
 	private volatile long head;
 
@@ -66,10 +71,14 @@ public final class PartitionLedger<E> {
 			throw new IllegalArgumentException("'window' must be at least 1: " + window);
 		}
 		this.window = window;
-		int length = Integer.highestOneBit(window + 2 * WORD - 1) << 1;
-		this.mask = length - 1;
+		this.segments = newSegments(Integer.highestOneBit((window - 1) / Segment.SIZE + 1) << 1);
 		this.restored = restored;
 		this.next = watermark;
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E> @Nullable Segment<E>[] newSegments(int number) {
+		return (Segment<E>[]) new Segment<?>[number];
 	}
 
 	/**
@@ -117,18 +126,15 @@ public final class PartitionLedger<E> {
 		if (offset < this.next) {
 			throw new IllegalStateException("Offset " + offset + " is below the next expected " + this.next);
 		}
-		AtomicReferenceArray<@Nullable E> ring = this.entries;
-		long[] column = this.offsets;
-		if (ring == null || column == null) {
-			ring = new AtomicReferenceArray<>(this.mask + 1);
-			column = new long[this.mask + 1];
-			this.bits = new AtomicLongArray((this.mask + 1) / WORD);
-			this.offsets = column;
-			this.entries = ring;
+		Segment<E> segment = segment(sequence);
+		if (segment == null) {
+			segment = (this.spare != null) ? this.spare : new Segment<>();
+			this.spare = null;
+			this.segments[place(sequence)] = segment;
 		}
-		int index = index(sequence);
-		column[index] = offset;
-		ring.lazySet(index, entry);
+		int index = Segment.index(sequence);
+		segment.offsets[index] = offset;
+		segment.entries.lazySet(index, entry);
 		this.next = offset + 1;
 		this.tail = sequence + 1;
 		return sequence;
@@ -142,19 +148,11 @@ public final class PartitionLedger<E> {
 	 * or passed by the head
 	 */
 	public void settle(long sequence) {
-		AtomicReferenceArray<@Nullable E> ring = this.entries;
-		AtomicLongArray words = this.bits;
-		if (ring == null || words == null || sequence < this.head || sequence >= this.tail) {
+		Segment<E> segment = (sequence >= this.head && sequence < this.tail) ? segment(sequence) : null;
+		if (segment == null) {
 			throw new IllegalStateException("Sequence " + sequence + " is not in the window");
 		}
-		int index = index(sequence);
-		ring.lazySet(index, null);
-		long bit = 1L << index;
-		int word = index / WORD;
-		long before = words.get(word);
-		while (!words.weakCompareAndSetVolatile(word, before, before | bit)) {
-			before = words.get(word);
-		}
+		segment.settle(Segment.index(sequence));
 	}
 
 	/**
@@ -162,40 +160,39 @@ public final class PartitionLedger<E> {
 	 * @return the watermark
 	 */
 	public long advance() {
-		AtomicLongArray words = this.bits;
-		if (words != null) {
-			long end = this.tail;
-			long position;
-			do {
-				position = passSettled(words, this.head, end);
-				this.head = position;
-			}
-			while (position < end && isSettled(words, position));
+		long end = this.tail;
+		long position;
+		do {
+			position = passSettled(this.head, end);
+			this.head = position;
 		}
+		while (position < end && isSettled(position));
 		return watermark();
 	}
 
-	private long passSettled(AtomicLongArray words, long from, long end) {
+	private long passSettled(long from, long end) {
 		long position = from;
 		while (position < end) {
-			int index = index(position);
-			int bit = index % WORD;
-			int run = Long.numberOfTrailingZeros(~(words.get(index / WORD) >>> bit));
-			long reached = Math.min(position + Math.min(run, WORD - bit), end);
+			Segment<E> segment = present(position);
+			int index = Segment.index(position);
+			long reached = Math.min(position + segment.settledFrom(index), end);
 			if (reached == position) {
 				break;
 			}
 			if (reached / WORD != position / WORD) {
-				words.set(index / WORD, 0);
+				segment.bits.set(index / WORD, 0);
+			}
+			if (reached / Segment.SIZE != position / Segment.SIZE) {
+				this.segments[place(position)] = null;
+				this.spare = segment;
 			}
 			position = reached;
 		}
 		return position;
 	}
 
-	private boolean isSettled(AtomicLongArray words, long sequence) {
-		int index = index(sequence);
-		return (words.get(index / WORD) & (1L << index)) != 0;
+	private boolean isSettled(long sequence) {
+		return present(sequence).isSettled(Segment.index(sequence));
 	}
 
 	/**
@@ -203,8 +200,7 @@ public final class PartitionLedger<E> {
 	 * @return the offset to commit
 	 */
 	public long watermark() {
-		long[] column = this.offsets;
-		return (column == null || this.head == this.tail) ? this.next : column[index(this.head)];
+		return (this.head == this.tail) ? this.next : offset(this.head);
 	}
 
 	/**
@@ -239,15 +235,11 @@ public final class PartitionLedger<E> {
 	 * @return the number settled above the watermark
 	 */
 	public int settled() {
-		AtomicLongArray words = this.bits;
-		if (words == null) {
-			return 0;
+		int count = -Segment.index(this.head) % WORD;
+		for (long first = this.head - Segment.index(this.head); first < this.tail; first += Segment.SIZE) {
+			count += present(first).settled();
 		}
-		int count = 0;
-		for (int word = 0; word < words.length(); word++) {
-			count += Long.bitCount(words.get(word));
-		}
-		return count - (int) (this.head % WORD);
+		return count;
 	}
 
 	/**
@@ -274,23 +266,20 @@ public final class PartitionLedger<E> {
 	 * @return the entry, or {@code null} if nothing is tracked or it was just settled
 	 */
 	public @Nullable E head() {
-		AtomicReferenceArray<@Nullable E> ring = this.entries;
-		return (ring == null || this.head == this.tail) ? null : ring.get(index(this.head));
+		return (this.head == this.tail) ? null : present(this.head).entry(this.head);
 	}
 
 	/**
 	 * Visits the entries of records that are not settled, lowest offset first.
-	 * Thread-safe; records that are appended or settled meanwhile may be missed.
+	 * Thread-safe; records that are appended or settled meanwhile may be missed, or
+	 * visited twice.
 	 * @param visitor called for each entry
 	 */
 	public void forEachOutstanding(Consumer<? super E> visitor) {
-		AtomicReferenceArray<@Nullable E> ring = this.entries;
-		if (ring == null) {
-			return;
-		}
 		long end = this.tail;
 		for (long sequence = this.head; sequence < end; sequence++) {
-			E entry = ring.get(index(sequence));
+			Segment<E> segment = segment(sequence);
+			E entry = (segment != null) ? segment.entry(sequence) : null;
 			if (entry != null) {
 				visitor.accept(entry);
 			}
@@ -303,14 +292,10 @@ public final class PartitionLedger<E> {
 	 * @return the offset, or the watermark if there is no such record
 	 */
 	public long endOf(Predicate<? super E> condition) {
-		long[] column = this.offsets;
-		AtomicReferenceArray<@Nullable E> ring = this.entries;
-		if (column != null && ring != null) {
-			for (long sequence = this.tail - 1; sequence >= this.head; sequence--) {
-				E entry = ring.get(index(sequence));
-				if (entry == null || condition.test(entry)) {
-					return column[index(sequence)] + 1;
-				}
+		for (long sequence = this.tail - 1; sequence >= this.head; sequence--) {
+			E entry = present(sequence).entry(sequence);
+			if (entry == null || condition.test(entry)) {
+				return offset(sequence) + 1;
 			}
 		}
 		return watermark();
@@ -330,18 +315,18 @@ public final class PartitionLedger<E> {
 
 	/** Adds what {@link #settledAboveWatermark()} answers to an empty builder. */
 	void collectSettled(OffsetRanges.Builder ranges) {
-		long[] column = this.offsets;
-		AtomicLongArray words = this.bits;
 		long end = this.tail;
-		if (column != null && words != null && this.head < end) {
+		if (this.head < end) {
+			Segment<E> segment = present(this.head);
 			long previous = watermark() - 1;
 			long word = 0;
 			for (long sequence = this.head; sequence < end; sequence++) {
-				int index = index(sequence);
+				int index = Segment.index(sequence);
+				segment = (index == 0) ? present(sequence) : segment;
 				if (sequence == this.head || index % WORD == 0) {
-					word = words.get(index / WORD);
+					word = segment.bits.get(index / WORD);
 				}
-				long offset = column[index];
+				long offset = segment.offsets[index];
 				if ((word & (1L << index)) != 0) {
 					ranges.add(previous + 1, offset);
 				}
@@ -354,8 +339,74 @@ public final class PartitionLedger<E> {
 		ranges.addAllFrom(this.restored, this.next);
 	}
 
-	private int index(long sequence) {
-		return (int) sequence & this.mask;
+	private long offset(long sequence) {
+		return present(sequence).offsets[Segment.index(sequence)];
+	}
+
+	private int place(long sequence) {
+		return (int) (sequence / Segment.SIZE) & (this.segments.length - 1);
+	}
+
+	private @Nullable Segment<E> segment(long sequence) {
+		return this.segments[place(sequence)];
+	}
+
+	/** Segment of a sequence in the window. */
+	private Segment<E> present(long sequence) {
+		return Objects.requireNonNull(segment(sequence));
+	}
+
+	/**
+	 * A run of sequences.
+	 *
+	 * @param <E> what is kept for a record while it is not settled
+	 */
+	private static final class Segment<E> {
+
+		static final int SIZE = 256;
+
+		private final long[] offsets = new long[SIZE];
+
+		private final AtomicReferenceArray<@Nullable E> entries = new AtomicReferenceArray<>(SIZE);
+
+		private final AtomicLongArray bits = new AtomicLongArray(SIZE / WORD);
+
+		static int index(long sequence) {
+			return (int) sequence & (SIZE - 1);
+		}
+
+		@Nullable E entry(long sequence) {
+			return this.entries.get(index(sequence));
+		}
+
+		void settle(int index) {
+			this.entries.lazySet(index, null);
+			long bit = 1L << index;
+			int word = index / WORD;
+			long before = this.bits.get(word);
+			while (!this.bits.weakCompareAndSetVolatile(word, before, before | bit)) {
+				before = this.bits.get(word);
+			}
+		}
+
+		boolean isSettled(int index) {
+			return (this.bits.get(index / WORD) & (1L << index)) != 0;
+		}
+
+		/** How many in a row are settled, from one on to the end of its word at most. */
+		int settledFrom(int index) {
+			int bit = index % WORD;
+			return Math.min(Long.numberOfTrailingZeros(~(this.bits.get(index / WORD) >>> bit)), WORD - bit);
+		}
+
+		int settled() {
+			int count = 0;
+			for (int word = 0; word < SIZE / WORD; word++) {
+				count += Long.bitCount(this.bits.get(word));
+			}
+			return count;
+		}
+
 	}
 
 }

@@ -23,7 +23,7 @@ class PartitionLedgerModelTests {
 	private static final int STEPS = Effort.of(200_000, 20_000_000);
 
 	@ParameterizedTest
-	@ValueSource(ints = { 1, 2, 7, 64, 100, 129, 1000 })
+	@ValueSource(ints = { 1, 2, 7, 64, 100, 129, 256, 257, 1000 })
 	void agreesWithANaiveModel(int window) {
 		SplittableRandom random = Seeds.random("PartitionLedgerModelTests, window " + window);
 		int step = 0;
