@@ -44,7 +44,7 @@ public final class JobAudit implements JobListener {
 	}
 
 	private void publish(String type, @Nullable String by, JobView job) {
-		Map<String, Object> data = new LinkedHashMap<>();
+		Map<String, @Nullable Object> data = new LinkedHashMap<>();
 		data.put("job", job.id());
 		data.put("queue", job.queue());
 		data.put("action", job.action().name());
@@ -61,7 +61,7 @@ public final class JobAudit implements JobListener {
 		this.publisher.publishEvent(new AuditApplicationEvent(new AuditEvent((by != null) ? by : "", type, data)));
 	}
 
-	private static void putIfKnown(Map<String, Object> data, String name, @Nullable Object value) {
+	private static void putIfKnown(Map<String, @Nullable Object> data, String name, @Nullable Object value) {
 		if (value != null) {
 			data.put(name, value);
 		}

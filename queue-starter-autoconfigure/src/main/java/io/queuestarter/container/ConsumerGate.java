@@ -163,7 +163,7 @@ final class ConsumerGate implements InvocationHandler {
 		if (args == null) {
 			return null;
 		}
-		Object[] gated = args.clone();
+		@Nullable Object[] gated = args.clone();
 		for (int i = 0; i < gated.length; i++) {
 			if (gated[i] instanceof ConsumerRebalanceListener listener) {
 				gated[i] = new GateRebalanceListener(listener);

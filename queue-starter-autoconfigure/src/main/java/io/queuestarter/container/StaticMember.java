@@ -133,7 +133,7 @@ final class StaticMember implements InvocationHandler {
 		if (args == null) {
 			return null;
 		}
-		Object[] observed = args.clone();
+		@Nullable Object[] observed = args.clone();
 		for (int i = 0; i < observed.length; i++) {
 			if (observed[i] instanceof ConsumerRebalanceListener listener) {
 				observed[i] = new JoinListener(listener);

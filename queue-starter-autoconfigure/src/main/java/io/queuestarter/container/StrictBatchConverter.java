@@ -21,9 +21,11 @@ final class StrictBatchConverter extends BatchMessagingMessageConverter {
 		super(recordConverter);
 	}
 
+	/** Adds what Spring Kafka adds to a list that it does not declare so. */
 	@Override
+	@SuppressWarnings("NullAway")
 	protected @Nullable Object convert(ConsumerRecord<?, ?> record, Type type,
-			List<@Nullable ConversionException> conversionFailures) {
+			List<ConversionException> conversionFailures) {
 		Type element = ((ParameterizedType) type).getActualTypeArguments()[0];
 		Object payload = Objects.requireNonNull(getRecordMessageConverter())
 			.toMessage(record, null, null, element)

@@ -37,13 +37,13 @@ public final class Attempt implements HandlerCall, QueueContext, Acknowledgment 
 	private static final AtomicReferenceFieldUpdater<Attempt, Progress> PROGRESS = AtomicReferenceFieldUpdater
 		.newUpdater(Attempt.class, Progress.class, "progress");
 
-	private static final AtomicReferenceFieldUpdater<Attempt, Object> RUNNER = AtomicReferenceFieldUpdater
+	private static final AtomicReferenceFieldUpdater<Attempt, @Nullable Object> RUNNER = AtomicReferenceFieldUpdater
 		.newUpdater(Attempt.class, Object.class, "runner");
 
 	private static final AtomicReferenceFieldUpdater<Attempt, Occupancy> OCCUPANCY = AtomicReferenceFieldUpdater
 		.newUpdater(Attempt.class, Occupancy.class, "occupancy");
 
-	private static final AtomicReferenceFieldUpdater<Attempt, Runnable> CANCELLATION = AtomicReferenceFieldUpdater
+	private static final AtomicReferenceFieldUpdater<Attempt, @Nullable Runnable> CANCELLATION = AtomicReferenceFieldUpdater
 		.newUpdater(Attempt.class, Runnable.class, "cancellation");
 
 	private final Delivery delivery;

@@ -47,11 +47,12 @@ public final class LogLimit {
 		boolean told = nowNanos - due >= 0 && this.next.compareAndSet(due, nowNanos + INTERVAL_NANOS);
 		if (told) {
 			long more = this.untold.sumThenReset();
-			log(logger::warn, (more > 0) ? text + ", and " + more + " more since the last such line" : text, arguments);
+			log((line, values) -> logger.warn(line, values),
+					(more > 0) ? text + ", and " + more + " more since the last such line" : text, arguments);
 		}
 		else {
 			this.untold.increment();
-			log(logger::debug, text, arguments);
+			log((line, values) -> logger.debug(line, values), text, arguments);
 		}
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -220,7 +221,7 @@ class AttemptTests {
 	@Timeout(60)
 	void interruptNeverLeaksToTheNextTask(ThreadFactory threads) throws Exception {
 		int rounds = 200_000;
-		AtomicReference<Attempt> current = new AtomicReference<>();
+		AtomicReference<@Nullable Attempt> current = new AtomicReference<>();
 		AtomicInteger leaks = new AtomicInteger();
 		AtomicInteger hits = new AtomicInteger();
 		ExecutorService worker = Executors.newSingleThreadExecutor(threads);
