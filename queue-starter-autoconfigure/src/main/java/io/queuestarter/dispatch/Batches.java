@@ -87,7 +87,7 @@ final class Batches<T> {
 		this.dispatcher.lock.lock();
 		try {
 			this.dispatcher.ended(ended, reservations);
-			TaskQueue<T> queue = this.dispatcher.mayTake() ? this.dispatcher.nextBeside(this.open) : null;
+			TaskQueue<T> queue = this.dispatcher.mayTake() ? this.dispatcher.queues.nextBeside(this.open) : null;
 			if (queue != null) {
 				room = take(queue, batch);
 				room |= queue.counted && fill(batch);
@@ -153,11 +153,11 @@ final class Batches<T> {
 		for (int member = 0; member < batch.size(); member++) {
 			follow(batch, batch.get(member).task());
 		}
-		TaskQueue<T> queue = hasPlace(batch) ? this.dispatcher.nextCounted() : null;
+		TaskQueue<T> queue = hasPlace(batch) ? this.dispatcher.queues.nextCounted() : null;
 		while (queue != null) {
 			room |= take(queue, batch);
 			follow(batch, batch.get(batch.size() - 1).task());
-			queue = hasPlace(batch) ? this.dispatcher.nextCounted() : null;
+			queue = hasPlace(batch) ? this.dispatcher.queues.nextCounted() : null;
 		}
 		return room;
 	}
@@ -167,8 +167,8 @@ final class Batches<T> {
 	}
 
 	private boolean take(TaskQueue<T> queue, List<Taken<T>> batch) {
-		batch.add(this.dispatcher.taken(this.dispatcher.take(queue)));
-		return this.dispatcher.isRoom(queue);
+		batch.add(taken(this.dispatcher.take(queue)));
+		return this.dispatcher.queues.isRoom(queue);
 	}
 
 	private void follow(List<Taken<T>> batch, T task) {
@@ -181,7 +181,11 @@ final class Batches<T> {
 
 	private @Nullable Taken<T> follower(T task) {
 		int slot = this.dispatcher.takeBehind(task);
-		return (slot != Dispatcher.NO_SLOT) ? this.dispatcher.taken(slot) : null;
+		return (slot != Slots.NONE) ? taken(slot) : null;
+	}
+
+	private Taken<T> taken(int slot) {
+		return new Taken<>(this.dispatcher.slots.task(slot), slot);
 	}
 
 }

@@ -1,11 +1,8 @@
 package io.queuestarter.dispatch;
 
-import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -29,54 +26,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dispatcher<T> {
 
-	static final int NO_SLOT = -1;
-
-	/**
-	 * Most workers that are started and have not taken a task yet. One that takes a task
-	 * starts the next, so quick tasks are done by a few instead of by one each.
-	 */
-	private static final int MOST_ON_THE_WAY = 8;
-
 	final ReentrantLock lock = new ReentrantLock();
 
-	/** Queues with waiting tasks, in turn. Guarded by the lock. */
-	private final ArrayDeque<TaskQueue<T>> turn = new ArrayDeque<>();
+	final QueuesInTurn<T> queues;
 
-	/** Running tasks by slot; written under the lock, read without. */
-	private final AtomicReferenceArray<@Nullable T> slots;
+	final Slots<T> slots;
 
-	/** Queues that the running tasks came from, by slot. Guarded by the lock. */
-	private final TaskQueue<T>[] owners;
-
-	/** Slots without a task, as a stack. Guarded by the lock. */
-	private final int[] freeSlots;
-
-	/** Number of entries in {@link #freeSlots}, reserved or not. Guarded by the lock. */
-	private int free;
-
-	/** Workers started that have not taken a task yet. Guarded by the lock. */
-	private int reserved;
-
-	/** Tasks of all queues that wait. Guarded by the lock. */
-	private int queued;
-
-	/**
-	 * Tasks of counted queues that wait. Written under the lock; a reader may be late.
-	 */
-	private volatile int waiting;
+	private final Workers workers;
 
 	/** Guarded by the lock. */
 	private boolean stopped;
 
-	private final int lowMark;
-
-	private final Executor workers;
-
 	private final TaskRunner<T> runner;
 
 	private final Runnable roomListener;
-
-	private final Runnable worker = this::work;
 
 	/** Guarded by the lock; null if no task waits for another. */
 	private final @Nullable KeyTurns<T> turns;
@@ -131,24 +94,13 @@ public final class Dispatcher<T> {
 		if (maxInFlight < 1) {
 			throw new IllegalArgumentException("'maxInFlight' must be at least 1: " + maxInFlight);
 		}
-		this.slots = new AtomicReferenceArray<>(maxInFlight);
-		this.owners = newOwners(maxInFlight);
-		this.freeSlots = new int[maxInFlight];
-		for (int slot = 0; slot < maxInFlight; slot++) {
-			this.freeSlots[slot] = maxInFlight - 1 - slot;
-		}
-		this.free = maxInFlight;
-		this.lowMark = lowMark;
-		this.workers = workers;
+		this.slots = new Slots<>(maxInFlight);
+		this.queues = new QueuesInTurn<>(lowMark);
+		this.workers = new Workers(this.lock, workers, this::work);
 		this.runner = runner;
 		this.roomListener = roomListener;
 		this.turns = (order != null) ? new KeyTurns<>(order) : null;
 		this.batches = (batching != null) ? new Batches<>(this, batching, this.lock.newCondition()) : null;
-	}
-
-	@SuppressWarnings("unchecked")
-	private static <T> TaskQueue<T>[] newOwners(int size) {
-		return new TaskQueue[size];
 	}
 
 	/**
@@ -178,18 +130,11 @@ public final class Dispatcher<T> {
 		boolean room;
 		this.lock.lock();
 		try {
-			int before = this.waiting;
 			if (this.turns != null) {
 				this.turns.closed(queue);
 			}
 			queue.closed = true;
-			count(queue, -queue.tasks.size());
-			queue.tasks.clear();
-			if (queue.inTurn) {
-				this.turn.remove(queue);
-				queue.inTurn = false;
-			}
-			room = before > this.lowMark && this.waiting <= this.lowMark;
+			room = this.queues.clear(queue);
 		}
 		finally {
 			this.lock.unlock();
@@ -207,13 +152,7 @@ public final class Dispatcher<T> {
 	public void drop(TaskQueue<T> queue, Predicate<? super T> over) {
 		this.lock.lock();
 		try {
-			int before = queue.tasks.size();
-			queue.tasks.removeIf(over);
-			count(queue, queue.tasks.size() - before);
-			if (queue.inTurn && queue.tasks.isEmpty()) {
-				this.turn.remove(queue);
-				queue.inTurn = false;
-			}
+			this.queues.drop(queue, over);
 		}
 		finally {
 			this.lock.unlock();
@@ -235,13 +174,12 @@ public final class Dispatcher<T> {
 			}
 			KeyTurns<T> order = this.turns;
 			if (order == null) {
-				queue.tasks.addAll(tasks);
-				queued(queue, tasks.size());
+				this.queues.add(queue, tasks);
 			}
 			else {
 				for (T task : tasks) {
 					if (order.enters(queue, task)) {
-						enqueue(queue, task);
+						this.queues.add(queue, task);
 					}
 				}
 				signalFollowers();
@@ -251,7 +189,7 @@ public final class Dispatcher<T> {
 		finally {
 			this.lock.unlock();
 		}
-		start(start);
+		this.workers.start(start);
 	}
 
 	/**
@@ -285,19 +223,6 @@ public final class Dispatcher<T> {
 		}
 	}
 
-	private void enqueue(TaskQueue<T> queue, T task) {
-		queue.tasks.add(task);
-		queued(queue, 1);
-	}
-
-	private void queued(TaskQueue<T> queue, int tasks) {
-		count(queue, tasks);
-		if (!queue.inTurn) {
-			queue.inTurn = true;
-			this.turn.add(queue);
-		}
-	}
-
 	void ended(T task) {
 		KeyTurns<T> order = this.turns;
 		if (order == null) {
@@ -312,12 +237,12 @@ public final class Dispatcher<T> {
 		finally {
 			this.lock.unlock();
 		}
-		startLater(start);
+		this.workers.tryStart(start);
 	}
 
 	private void follow(KeyTurns.@Nullable Follower<T> next) {
 		if (next != null) {
-			enqueue(next.queue(), next.task());
+			this.queues.add(next.queue(), next.task());
 		}
 	}
 
@@ -337,17 +262,7 @@ public final class Dispatcher<T> {
 		finally {
 			this.lock.unlock();
 		}
-		startLater(start);
-	}
-
-	private void startLater(int count) {
-		try {
-			start(count);
-		}
-		catch (Throwable ex) {
-			// The caller is in the middle of an answer or of a drain, to be carried out,
-			// or has a task to run.
-		}
+		this.workers.tryStart(start);
 	}
 
 	/**
@@ -378,7 +293,7 @@ public final class Dispatcher<T> {
 		finally {
 			this.lock.unlock();
 		}
-		start(start);
+		this.workers.start(start);
 	}
 
 	/**
@@ -402,7 +317,7 @@ public final class Dispatcher<T> {
 	 * @return the number over all counted queues; may be late by a moment
 	 */
 	public int waiting() {
-		return this.waiting;
+		return this.queues.counted();
 	}
 
 	/**
@@ -460,7 +375,7 @@ public final class Dispatcher<T> {
 	public int inFlight() {
 		this.lock.lock();
 		try {
-			return this.slots.length() - this.free;
+			return this.slots.size() - this.slots.free();
 		}
 		finally {
 			this.lock.unlock();
@@ -472,7 +387,7 @@ public final class Dispatcher<T> {
 	 * @return the number of slots
 	 */
 	public int limit() {
-		return this.slots.length();
+		return this.slots.size();
 	}
 
 	/**
@@ -481,12 +396,7 @@ public final class Dispatcher<T> {
 	 * @param visitor called for each task
 	 */
 	public void forEachInFlight(Consumer<? super T> visitor) {
-		for (int slot = 0; slot < this.slots.length(); slot++) {
-			T task = this.slots.get(slot);
-			if (task != null) {
-				visitor.accept(task);
-			}
-		}
+		this.slots.forEach(visitor);
 	}
 
 	private void work() {
@@ -494,15 +404,15 @@ public final class Dispatcher<T> {
 			this.batches.work();
 			return;
 		}
-		int slot = next(NO_SLOT, 1);
-		while (slot != NO_SLOT) {
-			slot = next(ends(slot) ? slot : NO_SLOT, 0);
+		int slot = next(Slots.NONE, 1);
+		while (slot != Slots.NONE) {
+			slot = next(ends(slot) ? slot : Slots.NONE, 0);
 		}
 	}
 
 	private boolean ends(int slot) {
 		try {
-			return this.runner.run(Objects.requireNonNull(this.slots.get(slot)), slot);
+			return this.runner.run(this.slots.task(slot), slot);
 		}
 		catch (Throwable ex) {
 			release(slot);
@@ -517,63 +427,23 @@ public final class Dispatcher<T> {
 		boolean room;
 		this.lock.lock();
 		try {
-			this.reserved -= reservations;
-			if (ended != NO_SLOT) {
+			this.workers.arrived(reservations);
+			if (ended != Slots.NONE) {
 				free(ended);
 			}
-			TaskQueue<T> queue = (this.stopped || this.free == 0) ? null : nextInTurn();
-			slot = (queue != null) ? take(queue) : NO_SLOT;
+			TaskQueue<T> queue = mayTake() ? this.queues.next() : null;
+			slot = (queue != null) ? take(queue) : Slots.NONE;
 			start = reserve();
-			room = queue != null && isRoom(queue);
+			room = queue != null && this.queues.isRoom(queue);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		startLater(start);
+		this.workers.tryStart(start);
 		if (room) {
 			this.roomListener.run();
 		}
 		return slot;
-	}
-
-	/** Whether a low mark was reached by the task that was taken last. */
-	boolean isRoom(TaskQueue<T> queue) {
-		return queue.tasks.size() == queue.lowMark || this.waiting == this.lowMark;
-	}
-
-	/**
-	 * While counted tasks wait, one of their queues stands in the ring and is found.
-	 */
-	@Nullable TaskQueue<T> nextInTurn() {
-		TaskQueue<T> queue = this.turn.poll();
-		while (queue != null && this.waiting > 0 && queue.running >= queue.share) {
-			this.turn.add(queue);
-			queue = this.turn.poll();
-		}
-		return queue;
-	}
-
-	/** The next queue in turn, for who must leave some counted tasks to others. */
-	@Nullable TaskQueue<T> nextBeside(int counted) {
-		if (this.waiting > counted) {
-			return nextInTurn();
-		}
-		return (this.queued > this.waiting) ? next(false) : null;
-	}
-
-	/** The next queue in turn whose tasks count as waiting. */
-	@Nullable TaskQueue<T> nextCounted() {
-		return (this.waiting > 0) ? next(true) : null;
-	}
-
-	/** The next queue in turn of a kind of which there is one. */
-	private TaskQueue<T> next(boolean counted) {
-		TaskQueue<T> queue = this.turn.remove();
-		while (queue.counted != counted) {
-			this.turn.add(queue);
-			queue = this.turn.remove();
-		}
-		return queue;
 	}
 
 	boolean isStopped() {
@@ -581,12 +451,12 @@ public final class Dispatcher<T> {
 	}
 
 	boolean mayTake() {
-		return !this.stopped && this.free > 0;
+		return !this.stopped && this.slots.free() > 0;
 	}
 
 	/** Frees the slots of runs, whose worker goes on or has just begun. */
 	void ended(Collection<Taken<T>> runs, int reservations) {
-		this.reserved -= reservations;
+		this.workers.arrived(reservations);
 		runs.forEach((run) -> free(run.slot()));
 	}
 
@@ -595,107 +465,51 @@ public final class Dispatcher<T> {
 		if (room) {
 			this.roomListener.run();
 		}
-		startLater(start);
-	}
-
-	Taken<T> taken(int slot) {
-		return new Taken<>(Objects.requireNonNull(this.slots.get(slot)), slot);
+		this.workers.tryStart(start);
 	}
 
 	/** Takes the task that waits for one that has just been taken, if it may join it. */
 	int takeBehind(T task) {
 		KeyTurns.Follower<T> next = (this.turns != null) ? this.turns.join(task) : null;
-		return (next != null) ? occupy(next.queue(), next.task()) : NO_SLOT;
+		return (next != null) ? occupy(next.queue(), next.task()) : Slots.NONE;
 	}
 
+	/** Takes a task of the queue that is next in turn, and a slot for it. */
 	int take(TaskQueue<T> queue) {
-		T task = queue.tasks.remove();
-		if (queue.tasks.isEmpty()) {
-			queue.inTurn = false;
-		}
-		else {
-			this.turn.add(queue);
-		}
-		count(queue, -1);
-		return occupy(queue, task);
+		return occupy(queue, this.queues.take(queue));
 	}
 
 	private int occupy(TaskQueue<T> queue, T task) {
-		int slot = this.freeSlots[--this.free];
-		this.slots.set(slot, task);
-		this.owners[slot] = queue;
-		queue.running++;
+		int slot = this.slots.occupy(queue, task);
 		if (this.turns != null) {
 			this.turns.taken(task);
 		}
 		return slot;
 	}
 
-	private void count(TaskQueue<T> queue, int change) {
-		this.queued += change;
-		if (queue.counted) {
-			this.waiting += change;
-		}
-	}
-
 	private void free(int slot) {
-		T task = this.slots.getAndSet(slot, null);
-		if (task == null) {
-			throw new IllegalStateException("Slot " + slot + " is free already");
-		}
-		this.owners[slot].running--;
-		this.freeSlots[this.free++] = slot;
+		T task = this.slots.free(slot);
 		if (this.turns != null) {
 			follow(this.turns.freed(task));
 		}
 	}
 
-	/**
-	 * Reserves slots for new workers: as many as tasks wait for, slots are left, and may
-	 * be on the way.
-	 */
+	/** Reserves workers for the tasks that wait while there are slots for them. */
 	int reserve() {
-		if (this.stopped) {
-			return 0;
-		}
-		int count = Math.min(MOST_ON_THE_WAY, workers()) - this.reserved;
-		if (count <= 0) {
-			return 0;
-		}
-		this.reserved += count;
-		return count;
+		return this.stopped ? 0 : this.workers.reserve(workersWanted());
 	}
 
-	private int workers() {
+	private int workersWanted() {
+		int free = this.slots.free();
 		Batches<T> together = this.batches;
 		if (together == null) {
-			return Math.min(this.queued, this.free);
+			return Math.min(this.queues.waiting(), free);
 		}
-		if (this.waiting > 0 && this.free > 0) {
+		int counted = this.queues.counted();
+		if (counted > 0 && free > 0) {
 			together.signal();
 		}
-		return together.workers(this.queued - this.waiting, this.waiting, this.free);
-	}
-
-	private void start(int count) {
-		int started = 0;
-		try {
-			while (started < count) {
-				this.workers.execute(this.worker);
-				started++;
-			}
-		}
-		finally {
-			if (started < count) {
-				this.lock.lock();
-				try {
-					this.reserved -= count - started;
-				}
-				finally {
-					this.lock.unlock();
-				}
-			}
-		}
+		return together.workers(this.queues.waiting() - counted, counted, free);
 	}
 
 }
