@@ -2,20 +2,13 @@ package io.queuestarter.container;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -27,13 +20,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.Ordering;
-import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueException;
 import io.queuestarter.blockage.HeadRelief;
 import io.queuestarter.blockage.LaneProgress;
 import io.queuestarter.deadletter.DeadLetterReason;
 import io.queuestarter.deadletter.Destination;
-import io.queuestarter.delivery.Stage;
 import io.queuestarter.intake.Intake;
 import io.queuestarter.intake.IntakeCounts;
 import io.queuestarter.jobs.JobQueue;
@@ -52,16 +43,9 @@ public final class Queue implements JobQueue {
 
 	private static final Logger LOGGER = LoggerFactory.getLogger(Queue.class);
 
-	/** Longest wait for the queue's own topics before it starts without them. */
-	private static final Duration PREPARATION = Duration.ofSeconds(10);
-
 	private final QueueSettings settings;
 
 	private final String group;
-
-	private final List<String> sources;
-
-	private final List<String> subscription;
 
 	private final QueueRuntime runtime;
 
@@ -71,15 +55,13 @@ public final class Queue implements JobQueue {
 
 	private final LogLimit moves;
 
-	private final RetryTopics retryTopics;
+	private final QueueTopics topics;
 
 	private final List<QueueConsumer> consumers = new CopyOnWriteArrayList<>();
 
 	private final TopicLives topicLives;
 
 	private final StaticMembers staticMembers;
-
-	private final Set<String> seenTopics = ConcurrentHashMap.newKeySet();
 
 	/** Set once before the container starts. */
 	private volatile @Nullable MessageListenerContainer container;
@@ -106,11 +88,10 @@ public final class Queue implements JobQueue {
 	Queue(QueueSettings settings, String group, List<String> sources, QueueRuntime runtime) {
 		this.settings = settings;
 		this.group = group;
-		this.sources = List.copyOf(sources);
-		this.retryTopics = new RetryTopics(settings.retry().tiers(), settings.retry().parkTopic(), sources);
-		this.subscription = Stream.concat(sources.stream(), this.retryTopics.names().stream()).toList();
 		this.runtime = runtime;
-		this.lanes = new QueueLanes(settings, group, this.retryTopics, runtime, this::raise, this::fail);
+		RetryTopics retryTopics = new RetryTopics(settings.retry().tiers(), settings.retry().parkTopic(), sources);
+		this.lanes = new QueueLanes(settings, group, retryTopics, runtime, this::raise, this::fail);
+		this.topics = new QueueTopics(settings, sources, retryTopics, this.lanes, this::fail);
 		this.servedLanes = settings.lanes().served().isEmpty() ? List.of()
 				: IntStream.range(0, this.lanes.engines().size())
 					.mapToObj((index) -> new QueueLane(this, this.lanes.engines().get(index), index))
@@ -169,6 +150,7 @@ public final class Queue implements JobQueue {
 
 	/** The container that polls for the queue; to be told once, before it starts. */
 	void bind(MessageListenerContainer listenerContainer) {
+		this.topics.bind(listenerContainer.getContainerProperties().getTopicPattern());
 		this.container = listenerContainer;
 	}
 
@@ -176,35 +158,15 @@ public final class Queue implements JobQueue {
 	void starting() {
 		this.failure = null;
 		this.staticMembers.starting();
-		this.seenTopics.clear();
-		prepareOwnTopics();
+		this.topics.prepareOwn();
 		this.lanes.start();
 		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
 				this.group, this.settings.workers().maxInFlight(),
 				this.settings.workers().virtual() ? "virtual" : "platform", this.settings.limits().window());
 	}
 
-	/**
-	 * Before they are subscribed to: the broker would create them as it likes, or the
-	 * consumer look for them again and again.
-	 */
-	private void prepareOwnTopics() {
-		List<CompletableFuture<Void>> topics = new ArrayList<>();
-		this.retryTopics.stages()
-			.forEach((topic, stage) -> topics
-				.add(this.lanes.deadLetters().prepare(stage.source(), topic, kind(stage), stage.delay())));
-		CompletableFuture.allOf(topics.toArray(CompletableFuture[]::new))
-			.completeOnTimeout(null, PREPARATION.toNanos(), TimeUnit.NANOSECONDS)
-			.join();
-	}
-
-	private static Destination.Kind kind(Stage stage) {
-		return (stage.kind() == Stage.Kind.PARK) ? Destination.Kind.PARK : Destination.Kind.RETRY;
-	}
-
-	/** What a topic is for. */
-	Stage stage(String topic) {
-		return this.retryTopics.stage(topic);
+	QueueTopics topics() {
+		return this.topics;
 	}
 
 	/** Makes the consumer that the container uses of the one that Kafka made. */
@@ -213,7 +175,7 @@ public final class Queue implements JobQueue {
 	}
 
 	QueueConsumer add(Consumer<byte[], byte[]> consumer, ConsumerSignal signal) {
-		Intake intake = new Intake(this.settings.limits(), this::stage, this.lanes.intake(), this.lanes.bytes(),
+		Intake intake = new Intake(this.settings.limits(), this.topics::stage, this.lanes.intake(), this.lanes.bytes(),
 				this.lanes.intakeCounts(), this.runtime.time(), signal::raise);
 		QueueConsumer queueConsumer = new QueueConsumer(this, consumer, this.runtime.time(), signal, intake);
 		this.consumers.add(queueConsumer);
@@ -222,55 +184,6 @@ public final class Queue implements JobQueue {
 
 	void closed(QueueConsumer consumer) {
 		this.consumers.remove(consumer);
-	}
-
-	/**
-	 * Whoever subscribes to a pattern knows all topics that match, whose partitions ever
-	 * are its own.
-	 */
-	void assigned(Collection<TopicPartition> partitions, Set<String> subscribed) {
-		if (!this.settings.deadLetters().enabled()) {
-			return;
-		}
-		Stream<String> topics = (pattern() != null) ? subscribed.stream()
-				: partitions.stream().map(TopicPartition::topic);
-		topics.map((topic) -> stage(topic).source()).distinct().forEach((source) -> {
-			if (this.seenTopics.add(source)) {
-				prepare(source);
-			}
-		});
-	}
-
-	/**
-	 * A pattern may match the queue's own dead-letter topics, which come to be only now.
-	 */
-	private void prepare(String topic) {
-		deadLetterTopics(topic).forEach((deadLetterTopic) -> prepare(topic, deadLetterTopic));
-	}
-
-	private void prepare(String topic, String deadLetterTopic) {
-		Pattern pattern = pattern();
-		if (pattern != null && pattern.matcher(deadLetterTopic).matches()) {
-			fail(new QueueConfigurationException(
-					"'topicPattern' " + pattern + " of queue '" + id() + "' matches '" + deadLetterTopic
-							+ "', which is where its dead letters go: each would come round again.",
-					"Exclude it from the pattern, or set another dlq.topic."));
-			return;
-		}
-		this.lanes.deadLetters().prepare(topic, deadLetterTopic, Destination.Kind.DEAD_LETTER, Duration.ZERO);
-	}
-
-	/** Lanes may share one. */
-	private Stream<String> deadLetterTopics(String source) {
-		return this.lanes.engines()
-			.stream()
-			.map((engine) -> engine.settings().deadLetters().topic().replace("{topic}", source))
-			.distinct();
-	}
-
-	private @Nullable Pattern pattern() {
-		MessageListenerContainer current = this.container;
-		return (current != null) ? current.getContainerProperties().getTopicPattern() : null;
 	}
 
 	void polled(Instant now) {
@@ -304,11 +217,7 @@ public final class Queue implements JobQueue {
 
 	@Override
 	public boolean isSource(String topic) {
-		return sources().contains(topic);
-	}
-
-	private Collection<String> sources() {
-		return (pattern() != null) ? this.seenTopics : this.sources;
+		return this.topics.isSource(topic);
 	}
 
 	@Override
@@ -347,7 +256,7 @@ public final class Queue implements JobQueue {
 	 * @return topics, or one pattern
 	 */
 	public List<String> subscription() {
-		return this.subscription;
+		return this.topics.subscription();
 	}
 
 	/**
@@ -357,10 +266,7 @@ public final class Queue implements JobQueue {
 	 */
 	@Override
 	public Set<String> deadLetterTopics() {
-		if (!this.settings.deadLetters().enabled()) {
-			return Set.of();
-		}
-		return sources().stream().flatMap(this::deadLetterTopics).collect(Collectors.toUnmodifiableSet());
+		return this.topics.deadLetters();
 	}
 
 	/**

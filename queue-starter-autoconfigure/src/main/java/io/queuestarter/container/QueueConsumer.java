@@ -231,7 +231,7 @@ final class QueueConsumer {
 
 	/** Begins new assignments, with what earlier owners have settled. */
 	void assigned(Collection<TopicPartition> partitions) {
-		this.queue.assigned(partitions, this.consumer.subscription());
+		this.queue.topics().assigned(partitions, this.consumer.subscription());
 		if (!partitions.isEmpty()) {
 			begin(partitions);
 		}
@@ -269,7 +269,7 @@ final class QueueConsumer {
 	private Set<TopicPartition> owed(Collection<TopicPartition> partitions,
 			Map<TopicPartition, OffsetAndMetadata> committed) {
 		Set<TopicPartition> own = new HashSet<>(partitions);
-		own.removeIf((partition) -> !this.queue.stage(partition.topic()).isOwn());
+		own.removeIf((partition) -> !this.queue.topics().stage(partition.topic()).isOwn());
 		if (own.isEmpty()) {
 			return own;
 		}

@@ -18,6 +18,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 import org.mockito.Mockito;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.delivery.Assignment;
@@ -30,6 +31,7 @@ import io.queuestarter.handler.Surroundings;
 import io.queuestarter.testkit.ManualTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
 
 /**
  * One process of the simulation: a real queue whose workers run and whose handlers answer
@@ -37,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class SimulatedProcess {
 
-	private static final MessageListenerContainer CONTAINER = Mockito.mock();
+	private static final MessageListenerContainer CONTAINER = container();
 
 	private static final Consumer<?, ?> CONSUMER = Mockito.mock();
 
@@ -81,6 +83,12 @@ final class SimulatedProcess {
 
 	Queue queue() {
 		return this.queue;
+	}
+
+	private static MessageListenerContainer container() {
+		MessageListenerContainer container = Mockito.mock();
+		given(container.getContainerProperties()).willReturn(new ContainerProperties("orders"));
+		return container;
 	}
 
 	private void startWorker(Runnable worker) {
