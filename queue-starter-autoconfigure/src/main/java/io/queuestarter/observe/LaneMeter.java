@@ -2,9 +2,8 @@ package io.queuestarter.observe;
 
 import java.util.function.ToDoubleFunction;
 
-import org.jspecify.annotations.Nullable;
-
 import io.queuestarter.container.QueueLane;
+import io.queuestarter.observe.Measure.Kind;
 
 /**
  * The meters of a lane, for queues that have lanes. Each carries the tags {@code queue},
@@ -14,45 +13,36 @@ import io.queuestarter.container.QueueLane;
 public enum LaneMeter {
 
 	/** Records of the lane handled at this moment. */
-	IN_FLIGHT("in.flight", false, "records", QueueLane::inFlight),
+	IN_FLIGHT("in.flight", Kind.GAUGE, "records", QueueLane::inFlight),
 
 	/** Largest number of its records handled at one time. */
-	LIMIT("limit", false, "records", QueueLane::limit),
+	LIMIT("limit", Kind.GAUGE, "records", QueueLane::limit),
 
 	/** Its records fetched that wait for a thread. */
-	BUFFERED("buffered", false, "records", QueueLane::buffered),
+	BUFFERED("buffered", Kind.GAUGE, "records", QueueLane::buffered),
 
 	/** Its records that wait for the moment of their next attempt. */
-	RETRY_WAITING("retry.waiting", false, "records", QueueLane::retryWaiting),
+	RETRY_WAITING("retry.waiting", Kind.GAUGE, "records", QueueLane::retryWaiting),
 
 	/** Its records fetched and not settled. */
-	OUTSTANDING("outstanding", false, "records", QueueLane::outstanding),
+	OUTSTANDING("outstanding", Kind.GAUGE, "records", QueueLane::outstanding),
 
 	/** Its records settled by their handler. */
-	ACKED("acked", true, "records", (lane) -> lane.outcomes().acknowledgedCount()),
+	ACKED("acked", Kind.COUNTER, "records", (lane) -> lane.outcomes().acknowledgedCount()),
 
 	/** Its failed attempts that another attempt follows. */
-	RETRIES("retries", true, "attempts", (lane) -> lane.outcomes().retriedCount()),
+	RETRIES("retries", Kind.COUNTER, "attempts", (lane) -> lane.outcomes().retriedCount()),
 
 	/** Its attempts that ended by their deadline. */
-	TIMEOUTS("timeouts", true, "attempts", (lane) -> lane.outcomes().timedOutCount()),
+	TIMEOUTS("timeouts", Kind.COUNTER, "attempts", (lane) -> lane.outcomes().timedOutCount()),
 
 	/** Its circuits whose breaker lets no attempt pass. */
-	CIRCUITS_OPEN("circuits.open", false, "circuits", (lane) -> QueueMeter.open(lane.circuitStates()));
+	CIRCUITS_OPEN("circuits.open", Kind.GAUGE, "circuits", (lane) -> QueueMeter.open(lane.circuitStates()));
 
-	private final String name;
+	private final Measure<QueueLane> measure;
 
-	private final boolean counter;
-
-	private final String unit;
-
-	private final ToDoubleFunction<QueueLane> value;
-
-	LaneMeter(String name, boolean counter, String unit, ToDoubleFunction<QueueLane> value) {
-		this.name = "kafka.queue.lane." + name;
-		this.counter = counter;
-		this.unit = unit;
-		this.value = value;
+	LaneMeter(String name, Kind kind, String unit, ToDoubleFunction<QueueLane> value) {
+		this.measure = new Measure<>("kafka.queue.lane." + name, kind, unit, value);
 	}
 
 	/**
@@ -60,19 +50,11 @@ public enum LaneMeter {
 	 * @return lower case with dots
 	 */
 	public String meterName() {
-		return this.name;
+		return this.measure.name();
 	}
 
-	boolean isCounter() {
-		return this.counter;
-	}
-
-	String unit() {
-		return this.unit;
-	}
-
-	double valueOf(@Nullable QueueLane lane) {
-		return (lane != null) ? this.value.applyAsDouble(lane) : 0;
+	Measure<QueueLane> measure() {
+		return this.measure;
 	}
 
 }

@@ -7,10 +7,9 @@ import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-import org.jspecify.annotations.Nullable;
-
 import io.queuestarter.container.PartitionView;
 import io.queuestarter.container.Queue;
+import io.queuestarter.observe.Measure.Kind;
 import io.queuestarter.outage.CircuitState;
 
 /**
@@ -107,19 +106,10 @@ public enum QueueMeter {
 	/** Writes to the dead-letter topic that failed; each is repeated. */
 	DLQ_PUBLISH_FAILURES("dlq.publish.failures", Kind.COUNTER, "writes", Queue::deadLetterFailures);
 
-	private final String name;
-
-	private final Kind kind;
-
-	private final String unit;
-
-	private final ToDoubleFunction<Queue> value;
+	private final Measure<Queue> measure;
 
 	QueueMeter(String name, Kind kind, String unit, ToDoubleFunction<Queue> value) {
-		this.name = "kafka.queue." + name;
-		this.kind = kind;
-		this.unit = unit;
-		this.value = value;
+		this.measure = new Measure<>("kafka.queue." + name, kind, unit, value);
 	}
 
 	/**
@@ -127,19 +117,11 @@ public enum QueueMeter {
 	 * @return lower case with dots
 	 */
 	public String meterName() {
-		return this.name;
+		return this.measure.name();
 	}
 
-	boolean isCounter() {
-		return this.kind == Kind.COUNTER;
-	}
-
-	String unit() {
-		return this.unit;
-	}
-
-	double valueOf(@Nullable Queue queue) {
-		return (queue != null) ? this.value.applyAsDouble(queue) : 0;
+	Measure<Queue> measure() {
+		return this.measure;
 	}
 
 	static long open(Collection<CircuitState> circuits) {
@@ -164,12 +146,6 @@ public enum QueueMeter {
 
 	private static ToDoubleFunction<Queue> max(ToDoubleFunction<PartitionView> part) {
 		return (queue) -> queue.partitions().stream().mapToDouble(part).max().orElse(0);
-	}
-
-	private enum Kind {
-
-		GAUGE, COUNTER
-
 	}
 
 }

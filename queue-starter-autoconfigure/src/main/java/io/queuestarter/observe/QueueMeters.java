@@ -6,6 +6,7 @@ import java.util.Locale;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
 import io.queuestarter.container.Queue;
@@ -89,19 +90,9 @@ public final class QueueMeters implements MeterBinder {
 	}
 
 	private void bind(Queue queue, MeterRegistry registry) {
+		Tags tags = Tags.of("queue", queue.id());
 		for (QueueMeter meter : QueueMeter.values()) {
-			if (meter.isCounter()) {
-				FunctionCounter.builder(meter.meterName(), queue, meter::valueOf)
-					.baseUnit(meter.unit())
-					.tag("queue", queue.id())
-					.register(registry);
-			}
-			else {
-				Gauge.builder(meter.meterName(), queue, meter::valueOf)
-					.baseUnit(meter.unit())
-					.tag("queue", queue.id())
-					.register(registry);
-			}
+			meter.measure().register(queue, tags, registry);
 		}
 		FunctionCounter.builder(RECORDS, queue, (current) -> current.outcomes().acknowledgedCount())
 			.tags("queue", queue.id(), "outcome", "acked", "reason", "none")
@@ -129,23 +120,12 @@ public final class QueueMeters implements MeterBinder {
 				.register(registry);
 		}
 		bindJobs(queue.id(), registry);
-		queue.servedLanes().forEach((lane) -> bind(queue, lane, registry));
+		queue.servedLanes().forEach((lane) -> bind(lane, tags.and("lane", lane.name()), registry));
 	}
 
-	private static void bind(Queue queue, QueueLane lane, MeterRegistry registry) {
+	private static void bind(QueueLane lane, Tags tags, MeterRegistry registry) {
 		for (LaneMeter meter : LaneMeter.values()) {
-			if (meter.isCounter()) {
-				FunctionCounter.builder(meter.meterName(), lane, meter::valueOf)
-					.baseUnit(meter.unit())
-					.tags("queue", queue.id(), "lane", lane.name())
-					.register(registry);
-			}
-			else {
-				Gauge.builder(meter.meterName(), lane, meter::valueOf)
-					.baseUnit(meter.unit())
-					.tags("queue", queue.id(), "lane", lane.name())
-					.register(registry);
-			}
+			meter.measure().register(lane, tags, registry);
 		}
 	}
 
