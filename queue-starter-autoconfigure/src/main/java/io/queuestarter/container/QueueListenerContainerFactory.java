@@ -28,9 +28,9 @@ import org.springframework.messaging.handler.annotation.support.MessageHandlerMe
 
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
-import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.handler.AnsweringHandlerMethodFactory;
 import io.queuestarter.handler.AttemptObserver;
+import io.queuestarter.handler.AttemptOpener;
 import io.queuestarter.handler.BatchHandlerRunner;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.RecordDecoder;
@@ -232,15 +232,16 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 			this.observer.prepare(adapter);
 		}
 		Surroundings surroundings = new Surroundings(id, queue.group(), this.mdc, this.observer);
-		AttemptTimeout timeout = engine.settings().timeouts().attempt();
+		AttemptOpener opener = new AttemptOpener(engine.settler(), this.runtime.time(),
+				engine.settings().timeouts().attempt(), engine.circuits());
 		if (adapter instanceof BatchAcknowledgingConsumerAwareMessageListener<?, ?>) {
 			engine.bind(new BatchHandlerRunner(decoder,
-					(BatchAcknowledgingConsumerAwareMessageListener<Object, Object>) adapter, guard(id),
-					engine.settler(), this.runtime.time(), timeout, engine.circuits(), surroundings));
+					(BatchAcknowledgingConsumerAwareMessageListener<Object, Object>) adapter, guard(id), opener,
+					surroundings));
 		}
 		else {
 			engine.bind(new HandlerRunner(decoder, (AcknowledgingConsumerAwareMessageListener<Object, Object>) adapter,
-					guard(id), engine.settler(), this.runtime.time(), timeout, engine.circuits(), surroundings));
+					guard(id), opener, surroundings));
 		}
 	}
 

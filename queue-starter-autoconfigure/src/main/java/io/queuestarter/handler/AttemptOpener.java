@@ -18,7 +18,7 @@ import io.queuestarter.outage.Circuits;
  * @param timeout longest time of an attempt
  * @param circuits tell what a record depends on
  */
-record AttemptOpener(Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits) {
+public record AttemptOpener(Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits) {
 
 	/**
 	 * Opens an attempt. Breakers and their keys are user code.

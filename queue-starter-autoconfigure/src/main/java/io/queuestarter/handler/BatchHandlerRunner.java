@@ -8,14 +8,10 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 
-import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Attempt;
-import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.Delivery;
-import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.BatchRunner;
 import io.queuestarter.dispatch.Taken;
-import io.queuestarter.outage.Circuits;
 
 /**
  * Makes one attempt for each record of a batch by one call of the handler. A record that
@@ -29,8 +25,6 @@ public final class BatchHandlerRunner implements BatchRunner<Delivery> {
 
 	private final Consumer<?, ?> consumer;
 
-	private final Answers answers;
-
 	private final AttemptOpener opener;
 
 	private final Surroundings surroundings;
@@ -40,20 +34,16 @@ public final class BatchHandlerRunner implements BatchRunner<Delivery> {
 	 * @param decoder decodes records
 	 * @param listener calls the user's method
 	 * @param consumer what a method that asks for the consumer gets
-	 * @param answers who receives the answers
-	 * @param time where the time is read
-	 * @param timeout longest time of an attempt
-	 * @param circuits tell what a record depends on
+	 * @param opener opens the attempts
 	 * @param surroundings what handlers find on their thread
 	 */
 	public BatchHandlerRunner(RecordDecoder decoder,
 			BatchAcknowledgingConsumerAwareMessageListener<Object, Object> listener, Consumer<?, ?> consumer,
-			Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits, Surroundings surroundings) {
+			AttemptOpener opener, Surroundings surroundings) {
 		this.decoder = decoder;
 		this.listener = listener;
 		this.consumer = consumer;
-		this.answers = answers;
-		this.opener = new AttemptOpener(answers, time, timeout, circuits);
+		this.opener = opener;
 		this.surroundings = surroundings;
 	}
 
@@ -72,7 +62,7 @@ public final class BatchHandlerRunner implements BatchRunner<Delivery> {
 				ended.add(taken);
 			}
 		}
-		BatchCall call = new BatchCall(attempts, this.answers);
+		BatchCall call = new BatchCall(attempts, this.opener.answers());
 		call(call, attempts);
 		for (int index = 0; index < attempts.size(); index++) {
 			Attempt attempt = attempts.get(index);

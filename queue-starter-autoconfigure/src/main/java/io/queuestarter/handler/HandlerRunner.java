@@ -3,13 +3,9 @@ package io.queuestarter.handler;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
 
-import io.queuestarter.delivery.Answers;
 import io.queuestarter.delivery.Attempt;
-import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.Delivery;
-import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.TaskRunner;
-import io.queuestarter.outage.Circuits;
 
 /**
  * Makes one attempt on a worker thread: opens it, calls the handler, and passes on the
@@ -23,8 +19,6 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 
 	private final Consumer<?, ?> consumer;
 
-	private final Answers answers;
-
 	private final AttemptOpener opener;
 
 	private final Surroundings surroundings;
@@ -34,20 +28,15 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 	 * @param decoder decodes records
 	 * @param listener calls the user's method
 	 * @param consumer what a method that asks for the consumer gets
-	 * @param answers who receives the answers
-	 * @param time where the time is read
-	 * @param timeout longest time of an attempt
-	 * @param circuits tell what a record depends on
+	 * @param opener opens the attempts
 	 * @param surroundings what handlers find on their thread
 	 */
 	public HandlerRunner(RecordDecoder decoder, AcknowledgingConsumerAwareMessageListener<Object, Object> listener,
-			Consumer<?, ?> consumer, Answers answers, TimeSource time, AttemptTimeout timeout, Circuits circuits,
-			Surroundings surroundings) {
+			Consumer<?, ?> consumer, AttemptOpener opener, Surroundings surroundings) {
 		this.decoder = decoder;
 		this.listener = listener;
 		this.consumer = consumer;
-		this.answers = answers;
-		this.opener = new AttemptOpener(answers, time, timeout, circuits);
+		this.opener = opener;
 		this.surroundings = surroundings;
 	}
 
@@ -63,11 +52,11 @@ public final class HandlerRunner implements TaskRunner<Delivery> {
 			attempt.enter();
 			this.listener.onMessage(this.decoder.decode(attempt.record(), slot), attempt, this.consumer);
 			if (!attempt.isAwaited()) {
-				this.answers.handled(attempt);
+				this.opener.answers().handled(attempt);
 			}
 		}
 		catch (Throwable ex) {
-			this.answers.failed(attempt, ex);
+			this.opener.answers().failed(attempt, ex);
 		}
 		finally {
 			if (scope != null) {

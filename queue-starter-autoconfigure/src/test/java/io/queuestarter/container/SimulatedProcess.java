@@ -24,6 +24,7 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.handler.AttemptOpener;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
@@ -74,8 +75,10 @@ final class SimulatedProcess {
 		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment,
 				consumer) -> handle((Attempt) Objects.requireNonNull(acknowledgment));
 		for (QueueEngine engine : this.queue.lanes().engines()) {
-			engine.bind(new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, engine.settler(),
-					simulation.clock(), settings.timeouts().attempt(), engine.circuits(), Surroundings.NONE));
+			AttemptOpener opener = new AttemptOpener(engine.settler(), simulation.clock(),
+					settings.timeouts().attempt(), engine.circuits());
+			engine.bind(
+					new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, opener, Surroundings.NONE));
 		}
 		this.queue.bind(CONTAINER);
 		this.queue.starting();

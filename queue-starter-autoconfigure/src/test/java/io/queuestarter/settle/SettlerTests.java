@@ -39,6 +39,7 @@ import io.queuestarter.delivery.AttemptTimeout;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.dispatch.Dispatcher;
+import io.queuestarter.handler.AttemptOpener;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
@@ -1182,8 +1183,10 @@ class SettlerTests {
 			Attempt attempt = (Attempt) Objects.requireNonNull(acknowledgment);
 			this.attempts.add(attempt);
 			call(attempt);
-		}, new MockConsumer<>("earliest"), this.settler, this.clock,
-				new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), this.circuits, Surroundings.NONE)
+		}, new MockConsumer<>("earliest"),
+				new AttemptOpener(this.settler, this.clock,
+						new AttemptTimeout(Duration.ofSeconds(30), 1, Duration.ofSeconds(30)), this.circuits),
+				Surroundings.NONE)
 			.run(delivery, slot);
 	}
 

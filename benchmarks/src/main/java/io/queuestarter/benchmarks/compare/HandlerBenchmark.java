@@ -37,6 +37,7 @@ import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskQueue;
+import io.queuestarter.handler.AttemptOpener;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
@@ -97,8 +98,9 @@ public class HandlerBenchmark {
 				PartDecoder.pooled("value", ByteArrayDeserializer::new));
 		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment, consumer) -> hole
 			.consume(record);
-		return new HandlerRunner(decoder, listener, new MockConsumer<>("earliest"), this.stages.settler(),
-				TimeSource.SYSTEM, Stages.TIMEOUT, this.stages.circuits(),
+		AttemptOpener opener = new AttemptOpener(this.stages.settler(), TimeSource.SYSTEM, Stages.TIMEOUT,
+				this.stages.circuits());
+		return new HandlerRunner(decoder, listener, new MockConsumer<>("earliest"), opener,
 				new Surroundings("orders", "group", this.mdc, null));
 	}
 
