@@ -22,7 +22,6 @@ import io.queuestarter.delivery.Attempt.Progress;
 import io.queuestarter.delivery.AttemptOutcome;
 import io.queuestarter.delivery.Delivery;
 import io.queuestarter.delivery.DeliveryState;
-import io.queuestarter.delivery.Stage;
 import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskQueue;
@@ -44,6 +43,8 @@ public final class Settler implements Answers {
 	private static final Duration NOT_STARTED_PAUSE = Duration.ofSeconds(1);
 
 	private final RetryRule rule;
+
+	private final FailureJudge judge;
 
 	private final Routes routes;
 
@@ -84,6 +85,7 @@ public final class Settler implements Answers {
 	public Settler(RetryRule rule, Routes routes, DeadLetters deadLetters, Dispatcher<Delivery> dispatcher,
 			Retries retries, Overstays overstays, Outcomes outcomes, TimeSource time, Consumer<Throwable> fatal) {
 		this.rule = rule;
+		this.judge = new FailureJudge(rule, routes);
 		this.routes = routes;
 		this.deadLetters = deadLetters;
 		this.dispatcher = dispatcher;
@@ -133,30 +135,15 @@ public final class Settler implements Answers {
 		}
 		Throwable cause = Failures.unwrap(error);
 		conclude(attempt, () -> {
-			if (cause instanceof QueueRejectException) {
-				verdict(attempt, DeadLetterReason.NACK, cause);
-			}
-			else if (Failures.isUndecodable(cause) && !Failures.isTransient(cause)) {
-				verdict(attempt, DeadLetterReason.UNDECODABLE, cause);
-			}
-			else if (!attempt.isCalled() && Failures.isUnprocessable(cause)) {
-				verdict(attempt, DeadLetterReason.UNPROCESSABLE, cause);
-			}
-			else if (isOfHandler(cause) && !this.rule.exceptions().isRetryable(cause)) {
-				verdict(attempt, DeadLetterReason.NOT_RETRYABLE, cause);
+			DeadLetterReason reason = this.judge.verdict(attempt, cause);
+			if (reason != null) {
+				verdict(attempt, reason, cause);
 			}
 			else {
 				failure(attempt, delayAfter(attempt, cause), Failures.isUndecodable(cause)
 						? DeadLetterReason.UNDECODABLE : DeadLetterReason.RETRIES_EXHAUSTED, cause);
 			}
 		});
-	}
-
-	/**
-	 * Whether neither the handler nor its deserializer has said itself what is to come.
-	 */
-	private static boolean isOfHandler(Throwable cause) {
-		return !(cause instanceof QueueRetryException) && !Failures.isUndecodable(cause);
 	}
 
 	@Override
@@ -193,8 +180,11 @@ public final class Settler implements Answers {
 	}
 
 	private Duration delayAfter(Attempt attempt, Throwable cause) {
-		return (cause instanceof QueueRetryException retry) ? retry.getDelay()
-				: this.rule.backoff().after(attempt.delivery().attemptHere(attempt));
+		return (cause instanceof QueueRetryException retry) ? retry.getDelay() : backoffAfter(attempt);
+	}
+
+	private Duration backoffAfter(Attempt attempt) {
+		return this.rule.backoff().after(attempt.delivery().attemptHere(attempt));
 	}
 
 	@Override
@@ -346,55 +336,14 @@ public final class Settler implements Answers {
 		fail(attempt, delay, reason, cause, false);
 	}
 
-	/**
-	 * The record may be at fault, or what it depends on: as long as the latter is not
-	 * known to answer, the record is tried again, and what it failed in doubt does not
-	 * count. What fails for good must not open the breaker: each record counts for as
-	 * many failures as it has attempts, and for none any more once others have succeeded
-	 * since its first. Otherwise a window in which poison is left alone would look like
-	 * an outage, and nothing would ever end it.
-	 */
 	private void fail(Attempt attempt, Duration delay, DeadLetterReason reason, Throwable cause, boolean timedOut) {
-		long nowNanos = this.time.nanoTime();
-		Delivery delivery = attempt.delivery();
-		Circuit circuit = attempt.circuit();
-		boolean wished = cause instanceof QueueRetryException;
-		// Before the breaker is told: this failure may close it, if it is the last trial.
-		boolean inDoubt = attempt.isTrial() || circuit.isDoubtful() || attempt.openings() != circuit.openings();
-		boolean exhausted = delivery.countFailure(circuit.openings(), inDoubt, timedOut, attemptsOf(delivery),
-				this.rule.maxTimeouts());
-		boolean alone = !wished && delivery.hasFailed() && circuit.answersSince(delivery.firstFailureNanos());
-		if (!wished && !alone && delivery.countedFailures() <= attemptsOf(delivery) && delivery.failedTrials() <= 1) {
-			circuit.failed(attempt.startedNanos(), nowNanos, cause);
-		}
-		else {
-			attempt.release();
-		}
-		delivery.failedWith(cause, nowNanos, alone || (!wished && isAtFault(attempt, timedOut, nowNanos)));
-		Destination destination = (exhausted && !inDoubt) ? this.routes.afterAttempts(delivery) : null;
-		if (destination != null && (delivery.assignment().stage().kind() == Stage.Kind.DEAD_LETTER
-				|| circuit.mayGiveUp(delivery.firstFailureNanos(), attempt.failedBeforeNanos(), nowNanos))) {
+		Destination destination = this.judge.failed(attempt, cause, timedOut, this.time.nanoTime());
+		if (destination != null) {
 			handOver(attempt, reason, cause, destination);
 		}
 		else {
 			retry(attempt, delay, cause);
 		}
-	}
-
-	/**
-	 * Whether others that began while it hung succeeded, or nobody has told otherwise for
-	 * long.
-	 */
-	private static boolean isAtFault(Attempt attempt, boolean timedOut, long nowNanos) {
-		Delivery delivery = attempt.delivery();
-		Circuit circuit = attempt.circuit();
-		return delivery.isAtFault() || (timedOut && circuit.answersSince(attempt.startedNanos()))
-				|| (delivery.hasFailed() && circuit.isPatienceOver(delivery.firstFailureNanos(), nowNanos));
-	}
-
-	/** A record that rested in a retry topic has one attempt before it rests again. */
-	private int attemptsOf(Delivery delivery) {
-		return (delivery.assignment().stage().kind() == Stage.Kind.RETRY) ? 1 : this.rule.maxAttempts();
 	}
 
 	/** Carries out the handler's answer if nobody has decided before. */
@@ -463,7 +412,7 @@ public final class Settler implements Answers {
 	private void handOver(Attempt attempt, DeadLetterReason reason, Throwable cause,
 			@Nullable Destination destination) {
 		if (destination == null) {
-			retry(attempt, this.rule.backoff().after(attempt.delivery().attemptHere(attempt)), cause);
+			retry(attempt, backoffAfter(attempt), cause);
 		}
 		else if (attempt.delivery().move(DeliveryState.IN_FLIGHT, DeliveryState.DEAD_LETTERING)) {
 			this.deadLetters.publish(attempt.delivery(), new Failure(reason, attempt.attempt(), cause), destination);
