@@ -1,6 +1,5 @@
 package io.queuestarter.deadletter;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
@@ -18,20 +17,17 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
-import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.queuestarter.QueueException;
+import io.queuestarter.deadletter.Letter.Form;
 import io.queuestarter.delivery.Delivery;
-import io.queuestarter.delivery.DeliveryState;
 import io.queuestarter.delivery.Stage;
-import io.queuestarter.log.LogContext;
 import io.queuestarter.log.LogLimit;
 
 /**
@@ -48,11 +44,6 @@ import io.queuestarter.log.LogLimit;
  * few replicas) concern the topic and not the record; then they are tried again. A letter
  * that is too large concerns itself alone: it is written without message and stack trace,
  * and if it is too large even so, it waits alone.
- *
- * A letter that waits is DEAD_LETTER_HELD, so that a drain lets its record go at once; it
- * is DEAD_LETTERING, and a drain waits for it, from its write to the broker's answer. The
- * two may race with an answer that comes late: a producer may throw although it has taken
- * the record. So whoever acknowledges takes the letter out of either state.
  */
 public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
@@ -160,7 +151,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	@Override
 	public void publish(Delivery delivery, Failure failure, Destination destination) {
 		this.waiting.incrementAndGet();
-		Letter letter = new Letter(delivery, failure, destination, LogContext.current(), new AtomicBoolean());
+		Letter letter = Letter.of(delivery, failure, destination);
 		execute(() -> send(letter), letter);
 	}
 
@@ -174,9 +165,8 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 			hold(letter);
 			return;
 		}
-		delivery.move(DeliveryState.DEAD_LETTER_HELD, DeliveryState.DEAD_LETTERING);
-		ConsumerRecord<byte[], byte[]> record = delivery.record();
-		if (record == null || delivery.isEnded() || letter.ended().get()) {
+		ConsumerRecord<byte[], byte[]> record = letter.take();
+		if (record == null) {
 			end(letter);
 			return;
 		}
@@ -185,7 +175,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		AtomicBoolean failed = new AtomicBoolean();
 		try {
 			ensure(delivery.assignment().stage().source(), topic, letter.destination().kind());
-			this.producers.get().send(letter(letter, record, form), (metadata, error) -> {
+			this.producers.get().send(letter.write(record, form, this.settings), (metadata, error) -> {
 				if (error == null) {
 					acknowledged(letter, form);
 				}
@@ -201,38 +191,16 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 	}
 
-	private ProducerRecord<byte[], byte[]> letter(Letter letter, ConsumerRecord<byte[], byte[]> record, Form form) {
-		Delivery delivery = letter.delivery();
-		if (letter.destination().kind() == Destination.Kind.FORWARD) {
-			return new ProducerRecord<>(letter.destination().topic(), null,
-					(record.timestamp() >= 0) ? record.timestamp() : null, record.key(), record.value(),
-					record.headers());
-		}
-		Passage passage = new Passage(record, delivery.assignment().stage().isOwn(),
-				letter.destination().kind() != Destination.Kind.DEAD_LETTER, letter.failure(), delivery.timeouts(),
-				letter.destination().retries(), delivery.history().merges());
-		Headers headers = (form == Form.FULL)
-				? DeadLetterHeaders.of(passage, this.settings.listener(), this.settings.group())
-				: DeadLetterHeaders.brief(passage, this.settings.listener(), this.settings.group());
-		byte[] value = record.value();
-		if (form == Form.STUB && value != null) {
-			headers.add(DeadLetterHeaders.DROPPED_BYTES,
-					Integer.toString(value.length).getBytes(StandardCharsets.UTF_8));
-			value = null;
-		}
-		return new ProducerRecord<>(letter.destination().topic(), null, null, record.key(), value, headers);
-	}
-
-	/** Keeps a letter until the end of the back-off; a drain may let it go. */
+	/** Keeps a letter until the end of the back-off. */
 	private void hold(Letter letter) {
 		this.held.add(letter);
-		letter.delivery().move(DeliveryState.DEAD_LETTERING, DeliveryState.DEAD_LETTER_HELD);
+		letter.hold();
 	}
 
 	/** Whether the letter waited until now. */
 	private boolean end(Letter letter) {
 		this.oversized.remove(letter.delivery());
-		boolean first = letter.ended().compareAndSet(false, true);
+		boolean first = letter.end();
 		if (first) {
 			this.waiting.decrementAndGet();
 		}
@@ -247,21 +215,14 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		this.pauses.set(0);
 		this.problem = null;
 		Objects.requireNonNull(this.redirected.get(letter.destination().kind())).increment();
-		if (letter.destination().kind() == Destination.Kind.DEAD_LETTER) {
+		if (letter.isDead()) {
 			count(letter.failure().reason()).increment();
 		}
-		settle(letter.delivery());
+		letter.settle();
 		letter.log()
 			.run(() -> this.moved.warn(LOGGER, "{} moved to '{}' after {} attempts{}: {}, {}", letter.delivery(),
 					letter.destination().topic(), letter.failure().attempts(), form.text,
 					letter.failure().reason().tag(), letter.failure().error().getClass().getName()));
-	}
-
-	/** Also if the letter is held meanwhile, since an earlier write was said to fail. */
-	private static void settle(Delivery delivery) {
-		while (!delivery.settle(DeliveryState.DEAD_LETTERING) && !delivery.isEnded()) {
-			delivery.move(DeliveryState.DEAD_LETTER_HELD, DeliveryState.DEAD_LETTERING);
-		}
 	}
 
 	private void failed(Letter letter, Form form, Throwable error) {
@@ -293,7 +254,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	 */
 	private void tooLarge(Letter letter, Form form, Throwable error) {
 		String topic = letter.destination().topic();
-		boolean dead = letter.destination().kind() == Destination.Kind.DEAD_LETTER;
+		boolean dead = letter.isDead();
 		Destination fallback = dead ? null : this.settings.fallback().apply(letter.delivery());
 		if (form == Form.FULL) {
 			send(letter, Form.BRIEF);
@@ -310,7 +271,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 		Duration pause = this.settings.maxPause();
 		this.oversized.add(letter.delivery(), topic);
-		letter.delivery().move(DeliveryState.DEAD_LETTERING, DeliveryState.DEAD_LETTER_HELD);
+		letter.hold();
 		schedule(() -> send(letter), pause, letter);
 		letter.log()
 			.run(() -> LOGGER.error(
@@ -443,31 +404,6 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	@Override
 	public void close() {
 		this.thread.shutdownNow();
-	}
-
-	/** A record on its way, and what log lines about it carry. */
-	private record Letter(Delivery delivery, Failure failure, Destination destination, LogContext log,
-			AtomicBoolean ended) {
-
-		/** The same record on another way, of which only one arrives. */
-		Letter to(Destination other, DeadLetterReason reason) {
-			return new Letter(this.delivery, new Failure(reason, this.failure.attempts(), this.failure.error()), other,
-					this.log, this.ended);
-		}
-
-	}
-
-	/** How much of a record and its failure a letter tells. */
-	private enum Form {
-
-		FULL(""), BRIEF(" without message and stack trace"), STUB(" without its value");
-
-		private final String text;
-
-		Form(String text) {
-			this.text = text;
-		}
-
 	}
 
 }
