@@ -335,40 +335,6 @@ class DispatcherBatchTests {
 		}
 	}
 
-	private static final class Task {
-
-		static final TaskOrder<Task> ORDER = new TaskOrder<>() {
-
-			@Override
-			public @Nullable Object keyOf(Task task) {
-				return task.key;
-			}
-
-			@Override
-			public boolean isOver(Task task) {
-				return task.over;
-			}
-
-		};
-
-		private final @Nullable String key;
-
-		private final int number;
-
-		private boolean over;
-
-		Task(@Nullable String key, int number) {
-			this.key = key;
-			this.number = number;
-		}
-
-		@Override
-		public String toString() {
-			return this.key + "-" + this.number;
-		}
-
-	}
-
 	/**
 	 * Two partitions that come and go. Each task of a batch ends with it, or later and
 	 * without a thread; it is over then, or is to run again at once, together with
@@ -380,18 +346,18 @@ class DispatcherBatchTests {
 
 		private final ArrayDeque<Runnable> workers = new ArrayDeque<>();
 
-		private final Map<Integer, Task> running = new HashMap<>();
+		private final Map<Integer, KeyedTask> running = new HashMap<>();
 
-		private final List<Task> failed = new ArrayList<>();
+		private final List<KeyedTask> failed = new ArrayList<>();
 
-		private final Dispatcher<Task> dispatcher;
+		private final Dispatcher<KeyedTask> dispatcher;
 
-		private final TaskQueue<Task> again;
+		private final TaskQueue<KeyedTask> again;
 
-		private final List<TaskQueue<Task>> queues = new ArrayList<>();
+		private final List<TaskQueue<KeyedTask>> queues = new ArrayList<>();
 
 		/** Not over, in order, by partition. */
-		private final List<List<Task>> tasks = new ArrayList<>();
+		private final List<List<KeyedTask>> tasks = new ArrayList<>();
 
 		private int number;
 
@@ -399,7 +365,7 @@ class DispatcherBatchTests {
 			this.random = random;
 			this.dispatcher = new Dispatcher<>(1 + random.nextInt(8), 0, this.workers::add, (task, slot) -> true,
 					() -> {
-					}, Task.ORDER, new Batching<>(1 + random.nextInt(5), 0, this::run));
+					}, KeyedTask.ORDER, new Batching<>(1 + random.nextInt(5), 0, this::run));
 			this.again = this.dispatcher.openAside(2);
 			for (int partition = 0; partition < 2; partition++) {
 				this.queues.add(this.dispatcher.open(0));
@@ -407,15 +373,15 @@ class DispatcherBatchTests {
 			}
 		}
 
-		private Collection<Taken<Task>> run(List<Taken<Task>> batch) {
-			Set<Task> members = new HashSet<>();
+		private Collection<Taken<KeyedTask>> run(List<Taken<KeyedTask>> batch) {
+			Set<KeyedTask> members = new HashSet<>();
 			batch.forEach((taken) -> {
 				assertIsFirst(taken.task(), members);
 				members.add(taken.task());
 			});
 			batch.forEach((taken) -> this.running.put(taken.slot(), taken.task()));
-			List<Taken<Task>> ended = new ArrayList<>();
-			for (Taken<Task> taken : batch) {
+			List<Taken<KeyedTask>> ended = new ArrayList<>();
+			for (Taken<KeyedTask> taken : batch) {
 				// One that was over while it waited for a slot does not begin.
 				if (taken.task().over || this.random.nextBoolean()) {
 					decide(taken.task());
@@ -427,19 +393,19 @@ class DispatcherBatchTests {
 		}
 
 		/** All of its key that came before are over, or run in front of it. */
-		private void assertIsFirst(Task task, Set<Task> before) {
+		private void assertIsFirst(KeyedTask task, Set<KeyedTask> before) {
 			if (task.key == null || task.over) {
 				return;
 			}
 			assertThat(this.running.values()).as("beside %s", task)
 				.allMatch((other) -> other == task || !task.key.equals(other.key));
-			List<Task> partition = this.tasks.get(this.tasks.get(0).contains(task) ? 0 : 1);
+			List<KeyedTask> partition = this.tasks.get(this.tasks.get(0).contains(task) ? 0 : 1);
 			assertThat(partition.subList(0, partition.indexOf(task))).as("before %s", task)
 				.filteredOn((other) -> task.key.equals(other.key))
 				.allMatch((other) -> other.over || before.contains(other));
 		}
 
-		private void decide(Task task) {
+		private void decide(KeyedTask task) {
 			if (task.over) {
 				return;
 			}
@@ -450,7 +416,7 @@ class DispatcherBatchTests {
 			}
 		}
 
-		private void end(Task task) {
+		private void end(KeyedTask task) {
 			task.over = true;
 			this.tasks.forEach((partition) -> partition.remove(task));
 		}
@@ -459,10 +425,10 @@ class DispatcherBatchTests {
 			int partition = this.random.nextInt(2);
 			switch (this.random.nextInt(12)) {
 				case 0, 1, 2 -> {
-					List<Task> tasks = new ArrayList<>();
+					List<KeyedTask> tasks = new ArrayList<>();
 					for (int count = this.random.nextInt(4); count >= 0; count--) {
 						String key = (this.random.nextInt(5) == 0) ? null : partition + ":" + this.random.nextInt(3);
-						tasks.add(new Task(key, this.number++));
+						tasks.add(new KeyedTask(key, this.number++));
 					}
 					this.tasks.get(partition).addAll(tasks);
 					this.dispatcher.submit(this.queues.get(partition), tasks);
@@ -495,7 +461,7 @@ class DispatcherBatchTests {
 			if (this.failed.isEmpty()) {
 				return;
 			}
-			Task task = this.failed.remove(this.random.nextInt(this.failed.size()));
+			KeyedTask task = this.failed.remove(this.random.nextInt(this.failed.size()));
 			if (task.over) {
 				return;
 			}
@@ -513,11 +479,11 @@ class DispatcherBatchTests {
 			if (this.random.nextInt(10) != 0) {
 				return;
 			}
-			TaskQueue<Task> old = this.queues.get(partition);
+			TaskQueue<KeyedTask> old = this.queues.get(partition);
 			this.dispatcher.close(old);
-			List<Task> anew = new ArrayList<>();
-			for (Task task : List.copyOf(this.tasks.get(partition))) {
-				anew.add(new Task(task.key, task.number));
+			List<KeyedTask> anew = new ArrayList<>();
+			for (KeyedTask task : List.copyOf(this.tasks.get(partition))) {
+				anew.add(new KeyedTask(task.key, task.number));
 				task.over = true;
 				if (!this.running.containsValue(task)) {
 					old.ended(task);

@@ -26,20 +26,20 @@ class DispatcherOrderTests {
 
 	private static final int STEPS = Effort.of(200_000, 20_000_000);
 
-	private final List<Task> started = new ArrayList<>();
+	private final List<KeyedTask> started = new ArrayList<>();
 
 	private final ArrayDeque<Runnable> workers = new ArrayDeque<>();
 
-	private final Map<Integer, Task> running = new HashMap<>();
+	private final Map<Integer, KeyedTask> running = new HashMap<>();
 
-	private final Dispatcher<Task> dispatcher = dispatcher(3);
+	private final Dispatcher<KeyedTask> dispatcher = dispatcher(3);
 
-	private final TaskQueue<Task> queue = this.dispatcher.open(0);
+	private final TaskQueue<KeyedTask> queue = this.dispatcher.open(0);
 
 	@Test
 	void nextOfAKeyRunsWhenTheOneInFrontIsOverAndItsSlotFree() {
-		Task first = submit("a", 0);
-		Task second = submit("a", 1);
+		KeyedTask first = submit("a", 0);
+		KeyedTask second = submit("a", 1);
 		work();
 		assertThat(this.started).containsExactly(first);
 		assertThat(this.dispatcher.waitingForTurn()).isOne();
@@ -57,8 +57,8 @@ class DispatcherOrderTests {
 
 	@Test
 	void taskThatIsTriedAgainKeepsItsTurn() {
-		Task first = submit("a", 0);
-		Task second = submit("a", 1);
+		KeyedTask first = submit("a", 0);
+		KeyedTask second = submit("a", 1);
 		work();
 		release(first);
 		work();
@@ -75,8 +75,8 @@ class DispatcherOrderTests {
 
 	@Test
 	void taskThatEndsWithoutASlotPassesItsTurnOn() {
-		Task first = submit("a", 0);
-		Task second = submit("a", 1);
+		KeyedTask first = submit("a", 0);
+		KeyedTask second = submit("a", 1);
 		work();
 		release(first);
 		first.over = true;
@@ -89,8 +89,8 @@ class DispatcherOrderTests {
 
 	@Test
 	void endOfATaskThatWaitsItselfPassesNothingOn() {
-		Task first = submit("a", 0);
-		Task second = submit("a", 1);
+		KeyedTask first = submit("a", 0);
+		KeyedTask second = submit("a", 1);
 		submit("a", 2);
 		work();
 		second.over = true;
@@ -115,13 +115,13 @@ class DispatcherOrderTests {
 	/* As after a partition that was given up comes back. */
 	@Test
 	void taskOfAClosedQueueIsSkippedAndTheNextWaitsForTheOneThatStillRuns() {
-		Task first = submit("a", 0);
+		KeyedTask first = submit("a", 0);
 		submit("a", 1);
 		work();
 		this.dispatcher.close(this.queue);
 		first.over = true;
-		TaskQueue<Task> later = this.dispatcher.open(0);
-		Task again = new Task("a", 0);
+		TaskQueue<KeyedTask> later = this.dispatcher.open(0);
+		KeyedTask again = new KeyedTask("a", 0);
 		this.dispatcher.submit(later, again);
 		work();
 		assertThat(this.started).containsExactly(first);
@@ -134,8 +134,8 @@ class DispatcherOrderTests {
 
 	@Test
 	void attemptThatWasCutOffKeepsTheTurnUntilItsSlotIsFree() {
-		Task first = submit("a", 0);
-		Task second = submit("a", 1);
+		KeyedTask first = submit("a", 0);
+		KeyedTask second = submit("a", 1);
 		work();
 		int cutOff = slotOf(first);
 		this.dispatcher.submit(this.queue, first);
@@ -170,17 +170,17 @@ class DispatcherOrderTests {
 		}
 	}
 
-	private Dispatcher<Task> dispatcher(int slots) {
+	private Dispatcher<KeyedTask> dispatcher(int slots) {
 		return new Dispatcher<>(slots, 0, this.workers::add, (task, slot) -> {
 			this.started.add(task);
 			this.running.put(slot, task);
 			return false;
 		}, () -> {
-		}, Task.ORDER);
+		}, KeyedTask.ORDER);
 	}
 
-	private Task submit(@Nullable String key, int number) {
-		Task task = new Task(key, number);
+	private KeyedTask submit(@Nullable String key, int number) {
+		KeyedTask task = new KeyedTask(key, number);
 		this.dispatcher.submit(this.queue, task);
 		return task;
 	}
@@ -191,7 +191,7 @@ class DispatcherOrderTests {
 		}
 	}
 
-	private int slotOf(Task task) {
+	private int slotOf(KeyedTask task) {
 		return this.running.entrySet()
 			.stream()
 			.filter((entry) -> entry.getValue() == task)
@@ -200,51 +200,13 @@ class DispatcherOrderTests {
 			.getKey();
 	}
 
-	private void release(Task task) {
+	private void release(KeyedTask task) {
 		release(slotOf(task));
 	}
 
 	private void release(int slot) {
 		this.running.remove(slot);
 		this.dispatcher.release(slot);
-	}
-
-	private static final class Task {
-
-		static final TaskOrder<Task> ORDER = new TaskOrder<>() {
-
-			@Override
-			public @Nullable Object keyOf(Task task) {
-				return task.key;
-			}
-
-			@Override
-			public boolean isOver(Task task) {
-				return task.over;
-			}
-
-		};
-
-		private final @Nullable String key;
-
-		private final int number;
-
-		private boolean over;
-
-		private boolean ran;
-
-		private boolean queued;
-
-		Task(@Nullable String key, int number) {
-			this.key = key;
-			this.number = number;
-		}
-
-		@Override
-		public String toString() {
-			return this.key + "-" + this.number;
-		}
-
 	}
 
 	/**
@@ -258,15 +220,21 @@ class DispatcherOrderTests {
 
 		private final ArrayDeque<Runnable> workers = new ArrayDeque<>();
 
-		private final Map<Integer, Task> running = new HashMap<>();
+		private final Map<Integer, KeyedTask> running = new HashMap<>();
 
-		private final Set<Task> failed = new HashSet<>();
+		private final Set<KeyedTask> failed = new HashSet<>();
 
-		private final Dispatcher<Task> dispatcher;
+		/** Have run once. */
+		private final Set<KeyedTask> ran = new HashSet<>();
 
-		private final List<TaskQueue<Task>> queues = new ArrayList<>();
+		/** Were given back and wait for a slot. */
+		private final Set<KeyedTask> queued = new HashSet<>();
 
-		private final List<List<Task>> tasks = new ArrayList<>();
+		private final Dispatcher<KeyedTask> dispatcher;
+
+		private final List<TaskQueue<KeyedTask>> queues = new ArrayList<>();
+
+		private final List<List<KeyedTask>> tasks = new ArrayList<>();
 
 		private final Map<String, Integer> last = new HashMap<>();
 
@@ -275,14 +243,14 @@ class DispatcherOrderTests {
 		Model(SplittableRandom random) {
 			this.random = random;
 			this.dispatcher = new Dispatcher<>(1 + random.nextInt(4), 0, this.workers::add, this::run, () -> {
-			}, Task.ORDER);
+			}, KeyedTask.ORDER);
 			for (int partition = 0; partition < 2; partition++) {
 				this.queues.add(this.dispatcher.open(0));
 				this.tasks.add(new ArrayList<>());
 			}
 		}
 
-		private boolean run(Task task, int slot) {
+		private boolean run(KeyedTask task, int slot) {
 			if (task.over) {
 				// It was over while it waited for a slot: nothing is begun.
 				return true;
@@ -290,13 +258,12 @@ class DispatcherOrderTests {
 			if (task.key != null) {
 				assertThat(this.running.values()).as("beside %s", task)
 					.allMatch((other) -> other == task || !task.key.equals(other.key));
-				if (!task.ran) {
+				if (this.ran.add(task)) {
 					assertThat(this.last.getOrDefault(task.key, -1)).as("before %s", task).isLessThan(task.number);
 					this.last.put(task.key, task.number);
 				}
 			}
-			task.ran = true;
-			task.queued = false;
+			this.queued.remove(task);
 			this.failed.remove(task);
 			if (this.random.nextInt(4) == 0) {
 				end(task);
@@ -306,7 +273,7 @@ class DispatcherOrderTests {
 			return false;
 		}
 
-		private void end(Task task) {
+		private void end(KeyedTask task) {
 			task.over = true;
 			this.tasks.forEach((partition) -> partition.remove(task));
 		}
@@ -316,7 +283,7 @@ class DispatcherOrderTests {
 			switch (this.random.nextInt(13)) {
 				case 0, 1, 2 -> {
 					String key = (this.random.nextInt(5) == 0) ? null : partition + ":" + this.random.nextInt(3);
-					Task task = new Task(key, this.number++);
+					KeyedTask task = new KeyedTask(key, this.number++);
 					this.tasks.get(partition).add(task);
 					this.dispatcher.submit(this.queues.get(partition), task);
 				}
@@ -343,20 +310,20 @@ class DispatcherOrderTests {
 			}
 			List<Integer> slots = List.copyOf(this.running.keySet());
 			int slot = slots.get(this.random.nextInt(slots.size()));
-			Task task = Objects.requireNonNull(this.running.remove(slot));
-			if (!task.over && over && !task.queued) {
+			KeyedTask task = Objects.requireNonNull(this.running.remove(slot));
+			if (!task.over && over && !this.queued.contains(task)) {
 				end(task);
 			}
-			else if (!task.over && !task.queued && !this.running.containsValue(task)) {
+			else if (!task.over && !this.queued.contains(task) && !this.running.containsValue(task)) {
 				this.failed.add(task);
 			}
 			this.dispatcher.release(slot);
 		}
 
 		private void retry() {
-			List<Task> waiting = this.failed.stream().filter((task) -> !task.over).toList();
+			List<KeyedTask> waiting = this.failed.stream().filter((task) -> !task.over).toList();
 			if (!waiting.isEmpty()) {
-				Task task = waiting.get(this.random.nextInt(waiting.size()));
+				KeyedTask task = waiting.get(this.random.nextInt(waiting.size()));
 				this.failed.remove(task);
 				if (this.random.nextInt(3) == 0) {
 					end(task);
@@ -370,17 +337,17 @@ class DispatcherOrderTests {
 
 		/** An attempt is cut off, and the next begins while it keeps its slot. */
 		private void cutOff() {
-			List<Task> candidates = this.running.values()
+			List<KeyedTask> candidates = this.running.values()
 				.stream()
-				.filter((task) -> !task.over && !task.queued)
+				.filter((task) -> !task.over && !this.queued.contains(task))
 				.toList();
 			if (!candidates.isEmpty()) {
 				submitAgain(candidates.get(this.random.nextInt(candidates.size())));
 			}
 		}
 
-		private void submitAgain(Task task) {
-			task.queued = true;
+		private void submitAgain(KeyedTask task) {
+			this.queued.add(task);
 			this.dispatcher.submit(this.queues.get(this.tasks.get(0).contains(task) ? 0 : 1), task);
 		}
 
@@ -389,11 +356,11 @@ class DispatcherOrderTests {
 			if (this.random.nextInt(10) != 0) {
 				return;
 			}
-			TaskQueue<Task> old = this.queues.get(partition);
+			TaskQueue<KeyedTask> old = this.queues.get(partition);
 			this.dispatcher.close(old);
-			List<Task> again = new ArrayList<>();
-			for (Task task : List.copyOf(this.tasks.get(partition))) {
-				again.add(new Task(task.key, task.number));
+			List<KeyedTask> again = new ArrayList<>();
+			for (KeyedTask task : List.copyOf(this.tasks.get(partition))) {
+				again.add(new KeyedTask(task.key, task.number));
 				this.failed.remove(task);
 				task.over = true;
 				if (!this.running.containsValue(task)) {

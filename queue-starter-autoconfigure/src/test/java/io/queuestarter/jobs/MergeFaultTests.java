@@ -339,15 +339,10 @@ class MergeFaultTests {
 	@Test
 	void editedStubThatWasWrittenToItsSourceIsNoStubAnyMore() {
 		String topic = topic("fault-stub", 1);
-		ProducerRecord<byte[], byte[]> stub = new ProducerRecord<>(topic + "-dlq", 0, bytes("key"), null);
-		stub.headers().add(KafkaHeaders.DLT_ORIGINAL_TOPIC, bytes(topic));
-		stub.headers().add(DeadLetterHeaders.DROPPED_BYTES, bytes("123"));
-		Broker.send(stub);
+		stub(topic);
 
 		try (QueueApp app = app(topic).start()) {
-			JobRequest request = new JobRequest(JobAction.REPLAY, LetterFilter.parse(Map.of("offsets", "0@0")),
-					JobTarget.SOURCE, 0, 1, new Edit(bytes("bad"), Map.of()), null, "ana", "INC-7");
-			await(app, app.bean(DeadLetterJobs.class).start(app.queue("fault"), request).id());
+			replayFirst(app, JobTarget.SOURCE, new Edit(bytes("bad"), Map.of()));
 			QueueApp.eventually().until(() -> Broker.records(topic + "-dlq").size() == 2);
 
 			JobView job = merge(app, LetterFilter.NONE);
@@ -359,15 +354,10 @@ class MergeFaultTests {
 	@Test
 	void editedStubThatFailsAgainIsNoStubAnyMore() {
 		String topic = topic("fault-restub", 1);
-		ProducerRecord<byte[], byte[]> stub = new ProducerRecord<>(topic + "-dlq", 0, bytes("key"), null);
-		stub.headers().add(KafkaHeaders.DLT_ORIGINAL_TOPIC, bytes(topic));
-		stub.headers().add(DeadLetterHeaders.DROPPED_BYTES, bytes("123"));
-		Broker.send(stub);
+		stub(topic);
 
 		try (QueueApp app = app(topic).start()) {
-			JobRequest request = new JobRequest(JobAction.REPLAY, LetterFilter.parse(Map.of("offsets", "0@0")),
-					JobTarget.HANDLER, 0, 1, new Edit(bytes("bad"), Map.of()), null, "ana", "INC-7");
-			await(app, app.bean(DeadLetterJobs.class).start(app.queue("fault"), request).id());
+			replayFirst(app, JobTarget.HANDLER, new Edit(bytes("bad"), Map.of()));
 
 			JobView job = merge(app, LetterFilter.NONE);
 			assertThat(job.skipped()).isEmpty();
@@ -458,6 +448,14 @@ class MergeFaultTests {
 		return letter;
 	}
 
+	/** Writes a dead letter without its value. */
+	private static void stub(String topic) {
+		ProducerRecord<byte[], byte[]> stub = new ProducerRecord<>(topic + "-dlq", 0, bytes("key"), null);
+		stub.headers().add(KafkaHeaders.DLT_ORIGINAL_TOPIC, bytes(topic));
+		stub.headers().add(DeadLetterHeaders.DROPPED_BYTES, bytes("123"));
+		Broker.send(stub);
+	}
+
 	private static KafkaProducer<byte[], byte[]> producer(Map<String, Object> settings) {
 		Map<String, Object> all = new HashMap<>(settings);
 		all.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, Broker.bootstrap());
@@ -474,6 +472,12 @@ class MergeFaultTests {
 		JobRequest request = new JobRequest(JobAction.MERGE, filter, JobTarget.HANDLER, 0, Long.MAX_VALUE, null, null,
 				"ana", "INC-7");
 		return await(app, app.bean(DeadLetterJobs.class).start(app.queue("fault"), request).id());
+	}
+
+	private static void replayFirst(QueueApp app, JobTarget target, Edit edit) {
+		JobRequest request = new JobRequest(JobAction.REPLAY, LetterFilter.parse(Map.of("offsets", "0@0")), target, 0,
+				1, edit, null, "ana", "INC-7");
+		await(app, app.bean(DeadLetterJobs.class).start(app.queue("fault"), request).id());
 	}
 
 	private static JobView start(DeadLetterJobs jobs, QueueApp app, JobTarget target, int rate) {
