@@ -49,7 +49,8 @@ final class LaneResolver {
 		String defaultLane = this.lookup.find("lanes.default-lane", in(Lanes::defaultLane), RecordContext.DEFAULT_LANE);
 		Map<String, Lane> named = this.lookup.find("lanes.named", in(Lanes::named), Map.of());
 		this.lookup.describe("lanes.named", String.join(", ", named.keySet()));
-		List<String> serve = this.lookup.find("lanes.serve", in(Lanes::serve), List.of());
+		this.lookup.require(header == null || !header.isBlank(), "lanes.header", "the name of a header, or unset");
+		List<String> serve = serve();
 		Foreign foreign = this.lookup.find("lanes.on-foreign", in(Lanes::onForeign), byDefault(serve, queue));
 		String forwardTopic = this.lookup.findOrNull("lanes.forward-topic", in(Lanes::forwardTopic), null, null);
 		if (header == null) {
@@ -105,6 +106,17 @@ final class LaneResolver {
 		this.lookup.require(zones() == null || queue.ordering() == Ordering.UNORDERED, "zone.own",
 				"unset while ordering is " + queue.ordering() + ", which zones would break, or zone.header be unset");
 		return new ZoneRule(own, mode, failOver);
+	}
+
+	/**
+	 * The lanes named to be served, none for all. A placeholder that comes to nothing
+	 * must not come to all.
+	 */
+	private List<String> serve() {
+		List<String> serve = this.lookup.findOrNull("lanes.serve", in(Lanes::serve), null, null);
+		this.lookup.require(serve == null || !serve.isEmpty(), "lanes.serve",
+				"a list of lanes that is not empty, or unset for all of them");
+		return (serve != null) ? serve : List.of();
 	}
 
 	/** Who serves all lanes has no other group that takes what nobody knows. */

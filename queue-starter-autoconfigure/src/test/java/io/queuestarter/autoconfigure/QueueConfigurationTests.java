@@ -217,6 +217,8 @@ class QueueConfigurationTests {
 	@CsvSource(delimiter = '|', textBlock = """
 			lanes.serve          | serve=prod,tset                         | or 'unknown'; 'tset' is none of them
 			lanes.serve          | header= serve=test                      | unset while there is no lanes.header
+			lanes.serve          | serve=${NOT_SET:}                       | or unset for all of them
+			lanes.header         | header=${NOT_SET:}                      | the name of a header, or unset
 			lanes.named          | header= named.test.values=test          | unset while there is no lanes.header
 			lanes.named          | named.load.values=drill,test            | value 'test' belongs to both
 			lanes.named          | named.test.values=prod                  | value 'prod' belongs to both
