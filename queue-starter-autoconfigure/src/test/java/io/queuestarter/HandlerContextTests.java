@@ -277,6 +277,20 @@ class HandlerContextTests {
 		}
 	}
 
+	@Test
+	void observerThatFailsLeavesNoObservationToTheNextRecord() {
+		String topic = Broker.newTopic("context-leak", 1);
+		send(topic, null, "fine", null);
+		send(topic, null, "next", null);
+		send(topic, null, "last", null);
+
+		try (QueueApp app = app(topic, "platform").prepare((context) -> context.registerBean(Broken.class)).start()) {
+			QueueApp.eventually().until(() -> Broker.committedSum(topic, topic) == 3);
+
+			assertThat(app.bean(Broken.class).parents).hasSize(3).containsOnly("none");
+		}
+	}
+
 	@ParameterizedTest
 	@MethodSource("modes")
 	void whatAHandlerSendsHasTheLaneHeaderOfTheRecordByteForByte(String mode) {
@@ -496,6 +510,13 @@ class HandlerContextTests {
 	static final class Broken implements ObservationHandler<QueueObservationContext> {
 
 		final AtomicInteger calls = new AtomicInteger();
+
+		final Collection<String> parents = new ConcurrentLinkedQueue<>();
+
+		@Override
+		public void onStart(QueueObservationContext context) {
+			this.parents.add((context.getParentObservation() != null) ? "another record's" : "none");
+		}
 
 		@Override
 		public void onScopeOpened(QueueObservationContext context) {

@@ -33,9 +33,17 @@ final class HandlerScope implements AttemptScope {
 		this.observed = observed;
 	}
 
+	/**
+	 * To be closed also if it throws, as it does if memory ends: nothing has begun yet.
+	 */
 	void open() {
 		this.before = LogContext.current();
-		fill();
+		try {
+			fill();
+		}
+		catch (Throwable ex) {
+			this.surroundings.incomplete(this.attempt, ex);
+		}
 		if (this.attempt.delivery().context().isTold()) {
 			CurrentContext.set(this.attempt);
 		}
@@ -61,7 +69,10 @@ final class HandlerScope implements AttemptScope {
 		}
 	}
 
-	/** Takes everything back, also what the handler has left behind in the MDC. */
+	/**
+	 * Takes everything back, also what the handler has left behind in the MDC. Throws
+	 * nothing: the attempt is to be ended.
+	 */
 	void close() {
 		if (this.attempt.delivery().context().isTold()) {
 			CurrentContext.set(null);
@@ -77,15 +88,9 @@ final class HandlerScope implements AttemptScope {
 		LogContext own = this.context;
 		if (own != null) {
 			own.run(task);
-			return;
 		}
-		LogContext found = LogContext.current();
-		fill();
-		try {
-			task.run();
-		}
-		finally {
-			found.set();
+		else {
+			LogContext.run(this::fill, task);
 		}
 	}
 

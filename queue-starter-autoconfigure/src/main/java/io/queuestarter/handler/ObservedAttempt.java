@@ -34,12 +34,29 @@ final class ObservedAttempt {
 		this.problems = problems;
 	}
 
+	/**
+	 * Throws if memory ends: the attempt has not begun, and nothing can be concluded.
+	 */
 	void enter() {
-		guarded(Observed::enter);
+		Observed current = this.observed.get();
+		try {
+			if (current != null) {
+				current.enter();
+			}
+		}
+		catch (Throwable ex) {
+			if (Failures.isOutOfMemory(ex)) {
+				throw ex;
+			}
+			tell(ex);
+		}
 	}
 
 	void leave() {
-		guarded(Observed::leave);
+		Observed current = this.observed.get();
+		if (current != null) {
+			guarded(current, Observed::leave);
+		}
 		this.left = true;
 		endIfOver();
 	}
@@ -70,19 +87,21 @@ final class ObservedAttempt {
 		}
 	}
 
-	private void guarded(Consumer<Observed> call) {
-		Observed current = this.observed.get();
-		if (current != null) {
-			guarded(current, call);
-		}
-	}
-
 	private void guarded(Observed current, Consumer<Observed> call) {
 		try {
 			call.accept(current);
 		}
 		catch (Throwable ex) {
-			this.problems.accept(ex);
+			tell(ex);
+		}
+	}
+
+	private void tell(Throwable error) {
+		try {
+			this.problems.accept(error);
+		}
+		catch (Throwable ex) {
+			// The attempt is to be ended, whether or not there is memory for a line.
 		}
 	}
 

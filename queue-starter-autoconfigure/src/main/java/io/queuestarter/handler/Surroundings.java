@@ -7,6 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
+import io.queuestarter.QueueException;
 import io.queuestarter.context.CurrentContext;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.log.LogContext;
@@ -56,29 +57,68 @@ public final class Surroundings {
 	HandlerScope begin(Attempt attempt) {
 		HandlerScope scope = new HandlerScope(this, attempt, observe(attempt));
 		attempt.carry(scope);
-		scope.open();
+		try {
+			scope.open();
+		}
+		catch (Throwable ex) {
+			scope.close();
+			throw ex;
+		}
 		return scope;
 	}
 
 	/**
 	 * The calling thread begins to work for several attempts together. Their records are
 	 * of one lane; what the handler sends carries the headers of the first.
-	 * @return to be run by the same thread, after the answer was passed on
+	 * @return to be run by the same thread, after the answer was passed on; throws
+	 * nothing
 	 */
 	Runnable begin(List<Attempt> attempts) {
+		if (attempts.isEmpty()) {
+			return () -> {
+			};
+		}
+		Attempt first = attempts.get(0);
 		LogContext before = LogContext.current();
-		Attempt first = attempts.isEmpty() ? null : attempts.get(0);
-		if (this.mdc && first != null) {
-			MDC.put("queue", this.queue);
-			MDC.put("lane", first.lane());
-		}
-		if (first != null && first.delivery().context().isTold()) {
-			CurrentContext.set(first);
-		}
-		return () -> {
+		Runnable end = () -> {
 			CurrentContext.set(null);
 			before.set();
 		};
+		try {
+			fill(first);
+			if (first.delivery().context().isTold()) {
+				CurrentContext.set(first);
+			}
+			return end;
+		}
+		catch (Throwable ex) {
+			end.run();
+			throw ex;
+		}
+	}
+
+	private void fill(Attempt first) {
+		if (!this.mdc) {
+			return;
+		}
+		try {
+			MDC.put("queue", this.queue);
+			MDC.put("lane", first.lane());
+		}
+		catch (Throwable ex) {
+			incomplete(first, ex);
+		}
+	}
+
+	/**
+	 * The MDC is not what it should be. That keeps no record from being handled, unless
+	 * memory has ended.
+	 */
+	void incomplete(Attempt attempt, Throwable error) {
+		if (Failures.isOutOfMemory(error)) {
+			throw new QueueException("The MDC failed", error);
+		}
+		this.problems.warn(LOGGER, "The MDC of {} is not complete; it is handled all the same", attempt, error);
 	}
 
 	/** Conventions, predicates and handlers of observations are user code. */

@@ -58,7 +58,7 @@ public final class QueueObserver implements AttemptObserver {
 			return null;
 		}
 		observation.start();
-		return new Running(observation, context);
+		return new Running(this.registry, observation, context);
 	}
 
 	private static final class NoCurrentObservation implements ObservationRegistry {
@@ -91,29 +91,53 @@ public final class QueueObserver implements AttemptObserver {
 
 	}
 
+	/**
+	 * The scope of an observation whose handlers throw stays open otherwise, and the next
+	 * record of the thread would be a part of this one.
+	 */
 	private static final class Running implements Observed {
+
+		private final ObservationRegistry registry;
 
 		private final Observation observation;
 
 		private final QueueObservationContext context;
 
+		/** Worker thread only: what the thread had before. */
+		private Observation.@Nullable Scope before;
+
 		/** Worker thread only. */
 		private Observation.@Nullable Scope scope;
 
-		Running(Observation observation, QueueObservationContext context) {
+		Running(ObservationRegistry registry, Observation observation, QueueObservationContext context) {
+			this.registry = registry;
 			this.observation = observation;
 			this.context = context;
 		}
 
 		@Override
 		public void enter() {
-			this.scope = this.observation.openScope();
+			this.before = this.registry.getCurrentObservationScope();
+			try {
+				this.scope = this.observation.openScope();
+			}
+			catch (Throwable ex) {
+				Observation.Scope opened = this.registry.getCurrentObservationScope();
+				this.scope = (opened != this.before) ? opened : null;
+				throw ex;
+			}
 		}
 
 		@Override
 		public void leave() {
-			if (this.scope != null) {
+			if (this.scope == null) {
+				return;
+			}
+			try {
 				this.scope.close();
+			}
+			finally {
+				this.registry.setCurrentObservationScope(this.before);
 			}
 		}
 
