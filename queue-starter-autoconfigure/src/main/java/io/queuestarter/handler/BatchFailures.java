@@ -25,12 +25,22 @@ record BatchFailures(Map<Integer, Throwable> named, int reached) {
 		if (Failures.isOutOfMemory(error)) {
 			return each(error, records.size());
 		}
-		BatchFailures failures = told(error, records);
+		BatchFailures failures = asked(error, records);
 		boolean known = failures.named.keySet().stream().allMatch((index) -> index >= 0 && index < records.size());
 		if (known && !failures.named.isEmpty()) {
 			return failures;
 		}
 		return (records.size() == 1) ? each(error, 1) : WHOLE;
+	}
+
+	/** Asking an exception is user code: one that cannot answer names nothing. */
+	private static BatchFailures asked(Throwable error, List<Attempt> records) {
+		try {
+			return told(error, records);
+		}
+		catch (Throwable ex) {
+			return Failures.isOutOfMemory(ex) ? each(ex, records.size()) : WHOLE;
+		}
 	}
 
 	private static BatchFailures told(Throwable error, List<Attempt> records) {

@@ -8,6 +8,7 @@ import java.util.Objects;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
@@ -183,6 +184,23 @@ class BatchCallTests {
 		call.failed(new ListenerExecutionFailedException("wrapped", new RuntimeException(new OutOfMemoryError())));
 
 		assertThat(this.answers.received()).containsExactly("failed", "failed");
+	}
+
+	@Test
+	void exceptionThatCannotBeAskedNamesNothing() {
+		BatchCall call = enter(2);
+		call.leave();
+
+		call.failed(new BatchListenerFailedException("bad", 1) {
+
+			@Override
+			public @Nullable ConsumerRecord<?, ?> getRecord() {
+				throw new AssertionError("Broken");
+			}
+
+		});
+
+		assertThat(this.answers.received()).containsExactly("failedTogether", "failedTogether");
 	}
 
 	@Test
