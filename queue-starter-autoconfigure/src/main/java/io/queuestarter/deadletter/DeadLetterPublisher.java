@@ -1,13 +1,13 @@
 package io.queuestarter.deadletter;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -40,10 +40,11 @@ import io.queuestarter.log.LogLimit;
  * ever does. Letters come to it from any thread. Writes are asynchronous. The producer's
  * callback settles a record that was acknowledged; a failed one goes back to the thread.
  * What both threads write, and operators read, is atomic or volatile. After a failure all
- * records wait for one back-off, since most failures (missing topic, missing right, too
- * few replicas) concern the topic and not the record; then they are tried again. A letter
- * that is too large concerns itself alone: it is written without message and stack trace,
- * and if it is too large even so, it waits alone.
+ * records for the same topic wait for one back-off, since most failures (missing topic,
+ * missing right, too few replicas) concern the topic and not the record; then they are
+ * tried again. Those for other topics go on: they may be of another lane. A letter that
+ * is too large concerns itself alone: it is written without message and stack trace, and
+ * if it is too large even so, it waits alone.
  */
 public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
@@ -67,28 +68,16 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	private final LogLimit moved;
 
-	/**
-	 * Volatile; what the last write failed with, or null once one has succeeded since.
-	 * Says nothing of letters that are too large.
-	 */
-	private volatile @Nullable String problem;
-
 	private final OversizedLetters oversized = new OversizedLetters();
 
-	/** Publisher thread only. */
-	private final ArrayDeque<Letter> held = new ArrayDeque<>();
+	/** By topic; written by the publisher thread only. */
+	private final Map<String, TopicBacklog> backlogs = new ConcurrentHashMap<>();
 
 	/** Publisher thread only. */
 	private final Set<String> ensured = new HashSet<>();
 
-	/** Publisher thread only: whether all records wait for the end of a back-off. */
-	private boolean pausing;
-
 	/** Publisher thread only: whether a failure may have left the producer of no use. */
 	private boolean suspect;
-
-	/** Increased by the publisher thread and reset by the producer's. */
-	private final AtomicInteger pauses = new AtomicInteger();
 
 	/**
 	 * Creates a publisher; its thread starts with the first record.
@@ -161,7 +150,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	private void send(Letter letter, Form form) {
 		Delivery delivery = letter.delivery();
-		if (this.pausing && !delivery.isEnded()) {
+		if (backlog(letter).isPausing() && !delivery.isEnded()) {
 			hold(letter);
 			return;
 		}
@@ -193,8 +182,12 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 
 	/** Keeps a letter until the end of the back-off. */
 	private void hold(Letter letter) {
-		this.held.add(letter);
+		backlog(letter).hold(letter);
 		letter.hold();
+	}
+
+	private TopicBacklog backlog(Letter letter) {
+		return this.backlogs.computeIfAbsent(letter.destination().topic(), (topic) -> new TopicBacklog());
 	}
 
 	/** Whether the letter waited until now. */
@@ -212,8 +205,7 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		if (!end(letter)) {
 			return;
 		}
-		this.pauses.set(0);
-		this.problem = null;
+		backlog(letter).written();
 		Objects.requireNonNull(this.redirected.get(letter.destination().kind())).increment();
 		if (letter.isDead()) {
 			count(letter.failure().reason()).increment();
@@ -234,11 +226,12 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 		}
 		hold(letter);
 		this.suspect |= !(error instanceof AuthorizationException || error instanceof QueueException);
-		this.problem = (error instanceof QueueException) ? error.getMessage()
-				: error.getClass().getSimpleName() + " for '" + topic + "'";
-		if (!this.pausing) {
+		TopicBacklog backlog = backlog(letter);
+		String message = (error instanceof QueueException) ? error.getMessage() : null;
+		backlog.failed((message != null) ? message : error.getClass().getSimpleName() + " for '" + topic + "'");
+		if (!backlog.isPausing()) {
 			this.ensured.remove(topic);
-			Duration pause = pause();
+			Duration pause = pause(backlog);
 			// Last, since the error may throw when it is asked for its message.
 			letter.log()
 				.run(() -> LOGGER.error(
@@ -280,25 +273,24 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 					letter.delivery(), topic, form.text, pause, error));
 	}
 
-	private Duration pause() {
-		this.pausing = true;
-		Duration pause = this.settings.pauseAfter(this.pauses.incrementAndGet());
-		schedule(this::resume, pause, null);
+	private Duration pause(TopicBacklog backlog) {
+		Duration pause = this.settings.pauseAfter(backlog.pause());
+		schedule(() -> resume(backlog), pause, null);
 		return pause;
 	}
 
-	private void resume() {
-		this.pausing = false;
+	private void resume(TopicBacklog backlog) {
+		backlog.resume();
 		try {
 			renewSuspect();
-			for (int count = this.held.size(); count > 0 && !this.pausing; count--) {
-				send(this.held.remove());
+			for (int count = backlog.size(); count > 0 && !backlog.isPausing(); count--) {
+				send(backlog.remove());
 			}
 		}
 		finally {
 			// Whatever was thrown: the others are not left without a next time.
-			if (!this.held.isEmpty() && !this.pausing) {
-				pause();
+			if (backlog.size() > 0 && !backlog.isPausing()) {
+				pause(backlog);
 			}
 		}
 	}
@@ -380,13 +372,16 @@ public final class DeadLetterPublisher implements DeadLetters, AutoCloseable {
 	}
 
 	/**
-	 * What the last write failed with, and how many records are held since they are too
-	 * large, whatever became of others.
-	 * @return a text for operators, or {@code null} if the last write succeeded and no
-	 * record is too large
+	 * What the last write to a topic failed with, and how many records are held since
+	 * they are too large, whatever became of others.
+	 * @return a text for operators, or {@code null} if the last write to each topic
+	 * succeeded and no record is too large
 	 */
 	public @Nullable String problem() {
-		String current = this.problem;
+		String current = null;
+		for (TopicBacklog backlog : this.backlogs.values()) {
+			current = (current != null) ? current : backlog.problem();
+		}
 		String large = this.oversized.problem();
 		if (current == null || large == null) {
 			return (current != null) ? current : large;

@@ -20,6 +20,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.kafka.support.KafkaHeaders;
 
+import io.queuestarter.QueueException;
 import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Delivery;
@@ -109,6 +110,25 @@ class DeadLetterWriteFailureTests {
 
 			deliveries.forEach(DeadLetterWriteFailureTests::awaitSettled);
 			assertThat(publisher.waiting()).isZero();
+		}
+	}
+
+	@Test
+	void topicThatIsAwayHoldsNoLettersForAnother() {
+		this.firstPause = Duration.ofHours(1);
+		this.maxPause = Duration.ofHours(1);
+		try (DeadLetterPublisher publisher = publisher((call) -> null, (source, topic, kind) -> {
+			if (topic.equals("orders-dlq")) {
+				throw new QueueException("'orders-dlq' is away", null);
+			}
+		})) {
+			Delivery away = publish(publisher, 0);
+			QueueApp.eventually().until(() -> away.state() == DeliveryState.DEAD_LETTER_HELD);
+			this.destination = new Destination(Destination.Kind.DEAD_LETTER, "orders-test-dlq", 0);
+
+			awaitSettled(publish(publisher, 1));
+			assertThat(away.state()).isEqualTo(DeliveryState.DEAD_LETTER_HELD);
+			assertThat(publisher.problem()).isEqualTo("'orders-dlq' is away");
 		}
 	}
 
