@@ -66,9 +66,20 @@ public final class HeadRelief {
 	public void lookIfDue(Iterable<Assignment> assignments, long nowNanos) {
 		if (this.rule.enabled() && nowNanos - this.lookedNanos >= INTERVAL_NANOS) {
 			this.lookedNanos = nowNanos;
-			this.lanes.forEach((lane) -> lane.look(nowNanos));
+			for (int lane = 0; lane < this.lanes.size(); lane++) {
+				this.lanes.get(lane).look(isIdle(assignments, lane), nowNanos);
+			}
 			assignments.forEach((assignment) -> look(assignment, nowNanos));
 		}
+	}
+
+	private static boolean isIdle(Iterable<Assignment> assignments, int lane) {
+		for (Assignment assignment : assignments) {
+			if (assignment.outstanding(lane) > 0) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	private void look(Assignment assignment, long nowNanos) {

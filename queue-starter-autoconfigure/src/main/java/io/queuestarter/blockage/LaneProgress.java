@@ -29,9 +29,10 @@ public final class LaneProgress {
 		this.sinceNanos = nowNanos;
 	}
 
-	void look(long nowNanos) {
+	/** One that has nothing to do goes on: its patience begins with its next record. */
+	void look(boolean idle, long nowNanos) {
 		long current = this.settler.acknowledged();
-		if (current != this.acknowledged) {
+		if (idle || current != this.acknowledged) {
 			this.acknowledged = current;
 			this.sinceNanos = nowNanos;
 		}
