@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Maps the value of a header to a name. Values are compared as they are, and one that is
- * not text matches no pattern; a header with the value {@code null} counts as absent.
- * <em>Immutable.</em>
+ * not text matches no pattern, and one that is too long for a pattern has no name; a
+ * header with the value {@code null} counts as absent. <em>Immutable.</em>
  */
 public final class HeaderNames {
 
@@ -88,13 +88,19 @@ public final class HeaderNames {
 			return name;
 		}
 		boolean isText = value.indexOf(NO_TEXT) < 0;
-		for (Map.Entry<String, Pattern> rule : this.patterns.entrySet()) {
-			if (isText && rule.getValue().matcher(value).matches()) {
-				if (name != null) {
-					return this.unknown;
+		try {
+			for (Map.Entry<String, Pattern> rule : this.patterns.entrySet()) {
+				if (isText && rule.getValue().matcher(value).matches()) {
+					if (name != null) {
+						return this.unknown;
+					}
+					name = rule.getKey();
 				}
-				name = rule.getKey();
 			}
+		}
+		catch (StackOverflowError ex) {
+			// A long value and a pattern that repeats alternatives: nobody can tell.
+			return this.unknown;
 		}
 		return (name != null || this.unknown != null) ? ((name != null) ? name : this.unknown) : value;
 	}

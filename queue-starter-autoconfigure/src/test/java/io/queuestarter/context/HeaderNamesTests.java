@@ -41,6 +41,16 @@ class HeaderNamesTests {
 	}
 
 	@Test
+	void valueThatAPatternCannotBeAppliedToIsUnknown() {
+		HeaderNames alternatives = new HeaderNames("tenancy",
+				Map.of("prod", new HeaderNames.Values(List.of(), Pattern.compile("a.*")), "test",
+						new HeaderNames.Values(List.of(), Pattern.compile("(a|b)*c"))),
+				ContextRules.UNKNOWN_LANE);
+
+		assertThat(alternatives.nameIn(new RecordHeaders().add(value("a".repeat(1_000_000))))).isEqualTo("unknown");
+	}
+
+	@Test
 	void headerWithoutAValueIsAbsent() {
 		assertThat(nameIn()).isNull();
 		assertThat(nameIn(value((byte[]) null))).isNull();
