@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.context.ContextRules;
 import io.queuestarter.context.RecordContext;
@@ -85,7 +86,10 @@ public final class IntakeLanes {
 		return !context.isServed() && this.foreign == Foreign.SKIP;
 	}
 
-	/** Takes over records that were admitted. */
+	/**
+	 * Takes over records that were admitted. Throws if no worker could be started, and
+	 * all have been taken over even so.
+	 */
 	void submit(Assignment assignment, List<Delivery> admitted, TimeSource time) {
 		LaneQueues queues = assignment.queues();
 		if (this.rules == ContextRules.NONE) {
@@ -93,10 +97,13 @@ public final class IntakeLanes {
 			return;
 		}
 		List<Delivery> resting = resting(admitted, time);
+		Throwable failure = null;
 		for (int lane = 0; lane < this.dispatchers.size(); lane++) {
-			submit(lane, queues.own().get(lane), admitted, resting, false);
-			if (!queues.remote().isEmpty()) {
-				submit(lane, queues.remote().get(lane), admitted, resting, true);
+			Throwable own = submit(lane, queues.own().get(lane), admitted, resting, false);
+			Throwable remote = queues.remote().isEmpty() ? null
+					: submit(lane, queues.remote().get(lane), admitted, resting, true);
+			if (failure == null) {
+				failure = (own != null) ? own : remote;
 			}
 		}
 		resting.forEach((delivery) -> this.actions.rest(delivery, timeLeft(delivery, time)));
@@ -105,16 +112,32 @@ public final class IntakeLanes {
 				.filter((delivery) -> !delivery.context().isServed())
 				.forEach((delivery) -> this.actions.redirect(delivery, this.foreign));
 		}
+		rethrow(failure);
 	}
 
-	private void submit(int lane, TaskQueue<Delivery> queue, List<Delivery> admitted, List<Delivery> resting,
-			boolean remote) {
-		this.dispatchers.get(lane)
-			.submit(queue,
-					admitted.stream()
-						.filter((delivery) -> delivery.context().index() == lane && isRemote(delivery) == remote)
-						.filter((delivery) -> !resting.contains(delivery))
-						.toList());
+	/** Answers why no worker could be started, or null. */
+	private @Nullable Throwable submit(int lane, TaskQueue<Delivery> queue, List<Delivery> admitted,
+			List<Delivery> resting, boolean remote) {
+		List<Delivery> own = admitted.stream()
+			.filter((delivery) -> delivery.context().index() == lane && isRemote(delivery) == remote)
+			.filter((delivery) -> !resting.contains(delivery))
+			.toList();
+		try {
+			this.dispatchers.get(lane).submit(queue, own);
+			return null;
+		}
+		catch (RuntimeException | Error ex) {
+			return ex;
+		}
+	}
+
+	private static void rethrow(@Nullable Throwable failure) {
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		if (failure instanceof RuntimeException exception) {
+			throw exception;
+		}
 	}
 
 	private boolean isRemote(Delivery delivery) {
