@@ -1067,10 +1067,12 @@ class SettlerTests {
 
 	@Test
 	void recordOfABatchThatFailedAsAWholeIsTriedAgainWithTheSameNumber() {
+		CircuitBreakerRegistry breakers = CircuitBreakerRegistry
+			.of(CircuitBreakerConfig.custom().minimumNumberOfCalls(1).build());
+		breakers.circuitBreaker("batch");
 		this.circuits = new Circuits(
 				new OutageSettings(true, "batch", null, Duration.ofMinutes(5), Integer.MAX_VALUE, Duration.ZERO),
-				CircuitBreakerRegistry.of(CircuitBreakerConfig.custom().minimumNumberOfCalls(1).build()), null,
-				this.clock::nanoTime);
+				breakers, null, this.clock::nanoTime);
 		this.handler = (attempt) -> {
 			if (this.attempts.size() <= 2) {
 				attempt.awaitAnswer();
@@ -1157,6 +1159,58 @@ class SettlerTests {
 
 		assertThat(this.attempts).extracting(Attempt::attempt).containsExactly(1, 1);
 		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+	}
+
+	@Test
+	void recordOfABatchThatTimedOutGivesThePermitOfItsAttemptBack() {
+		CircuitBreaker breaker = breakerThatPermitsOneAttempt();
+		this.handler = (attempt) -> {
+			if (this.attempts.size() == 1) {
+				attempt.enterBatch(() -> {
+				}, true);
+				attempt.awaitAnswer();
+			}
+		};
+		Delivery delivery = dispatch();
+
+		passTime(Duration.ofSeconds(30));
+		this.settler.timeOutOverdue();
+		passTime(Duration.ofMillis(100));
+
+		assertThat(this.attempts).hasSize(2);
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+	}
+
+	@Test
+	void recordThatItsBatchDidNotReachGivesThePermitOfItsAttemptBack() {
+		CircuitBreaker breaker = breakerThatPermitsOneAttempt();
+		this.handler = (attempt) -> {
+			if (this.attempts.size() == 1) {
+				attempt.awaitAnswer();
+				this.settler.notReached(attempt);
+			}
+		};
+
+		Delivery delivery = dispatch();
+
+		assertThat(this.attempts).hasSize(2);
+		assertThat(delivery.state()).isEqualTo(DeliveryState.SETTLED);
+		assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+	}
+
+	/** Half open, until the outcome of one attempt is known. */
+	private CircuitBreaker breakerThatPermitsOneAttempt() {
+		CircuitBreakerRegistry breakers = CircuitBreakerRegistry
+			.of(CircuitBreakerConfig.custom().permittedNumberOfCallsInHalfOpenState(1).build());
+		// One that is not there yet has the configuration of its name, or ours.
+		CircuitBreaker breaker = breakers.circuitBreaker("batch");
+		this.circuits = new Circuits(
+				new OutageSettings(true, "batch", null, Duration.ofMinutes(5), Integer.MAX_VALUE, Duration.ZERO),
+				breakers, null, this.clock::nanoTime);
+		breaker.transitionToOpenState();
+		breaker.transitionToHalfOpenState();
+		return breaker;
 	}
 
 	private Delivery admit() {
