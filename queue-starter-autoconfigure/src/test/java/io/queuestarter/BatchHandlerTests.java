@@ -15,11 +15,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
+import ch.qos.logback.classic.Level;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,9 +37,11 @@ import org.springframework.kafka.support.converter.StringJacksonJsonMessageConve
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 
+import io.queuestarter.container.QueueState;
 import io.queuestarter.testkit.Broker;
 import io.queuestarter.testkit.DeadLetter;
 import io.queuestarter.testkit.Hold;
+import io.queuestarter.testkit.LogLines;
 import io.queuestarter.testkit.QueueApp;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -438,6 +442,30 @@ class BatchHandlerTests {
 		}
 	}
 
+	@Test
+	void H2_outOfMemoryInABatchStopsTheQueueOnceAndLeavesItsRecordsToTheNextApplication() {
+		String topic = send("batch-memory", "a", "memory", "b");
+
+		try (QueueApp app = app(Exhausted.class, topic).start();
+				LogLines lines = LogLines.of("io.queuestarter.container.Queue", Level.ERROR)) {
+			QueueApp.eventually().until(() -> app.queue("batch").state() == QueueState.FAILED);
+			QueueApp.eventually().until(() -> app.queue("batch").partitions().isEmpty());
+
+			assertThat(app.bean(Exhausted.class).batches).containsExactly(List.of("a", "memory", "b"));
+			assertThat(app.queue("batch").failure()).isInstanceOf(OutOfMemoryError.class);
+			assertThat(lines.texts(Level.ERROR)).singleElement(InstanceOfAssertFactories.STRING)
+				.contains("Queue 'batch' stops");
+		}
+		assertThat(Broker.committedSum(topic, topic)).isZero();
+		assertThat(DeadLetter.count(topic + "-dlq")).isZero();
+
+		try (QueueApp app = app(Payloads.class, topic).start()) {
+			QueueApp.eventually().until(() -> Broker.committedSum(topic, topic) == 3);
+
+			assertThat(app.bean(Payloads.class).values()).containsExactly("a", "memory", "b");
+		}
+	}
+
 	private static String send(String name, String... values) {
 		String topic = Broker.newTopic(name, 1);
 		for (String value : values) {
@@ -474,10 +502,12 @@ class BatchHandlerTests {
 
 		@Bean
 		CircuitBreakerRegistry breakers() {
-			return CircuitBreakerRegistry.of(CircuitBreakerConfig.custom()
+			CircuitBreakerRegistry breakers = CircuitBreakerRegistry.of(CircuitBreakerConfig.custom()
 				.minimumNumberOfCalls(20)
 				.waitDurationInOpenState(Duration.ofHours(1))
 				.build());
+			breakers.circuitBreaker("batch");
+			return breakers;
 		}
 
 	}
@@ -587,6 +617,16 @@ class BatchHandlerTests {
 			if (values.contains("bad")) {
 				throw new IllegalStateException("bad");
 			}
+		}
+
+	}
+
+	static class Exhausted extends Noting<String> {
+
+		@QueueListener(id = "batch", topics = "${topic}", groupId = "${topic}")
+		void handle(List<String> values) {
+			note(values);
+			throw new OutOfMemoryError("Not enough for a batch");
 		}
 
 	}

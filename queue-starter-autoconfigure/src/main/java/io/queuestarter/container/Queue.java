@@ -109,8 +109,13 @@ public final class Queue implements JobQueue {
 	 * Stops the queue: nothing can be concluded about the record, nor be trusted after.
 	 */
 	private void fail(Throwable error) {
+		boolean stops = this.failure == null;
 		this.failure = error;
 		this.lanes.stop();
+		if (!stops) {
+			// A batch fails record by record, and each would say the same.
+			return;
+		}
 		MessageListenerContainer current = this.container;
 		if (current != null) {
 			// Elsewhere, since a stop may wait for workers.
