@@ -369,6 +369,19 @@ class LaneTests {
 	}
 
 	@Test
+	void methodOfALaneThatComesAfterTheQueueHasStartedIsRefused() {
+		String topic = Broker.newTopic("lane-late", 1);
+
+		try (QueueApp app = app(topic)
+			.prepare((context) -> context.registerBean(TestLane.class, (bean) -> bean.setLazyInit(true)))
+			.start()) {
+			assertThatThrownBy(() -> app.bean(TestLane.class)).rootCause()
+				.isInstanceOf(QueueConfigurationException.class)
+				.hasMessageContaining("queue 'lanes', which has started without it");
+		}
+	}
+
+	@Test
 	void methodOfALaneThatTheQueueDoesNotHaveFailsTheStart() {
 		assertThatThrownBy(() -> QueueApp.of(TestLane.class, Handler.class)
 			.with("lane.topic", Broker.newTopic("lane-none", 1))

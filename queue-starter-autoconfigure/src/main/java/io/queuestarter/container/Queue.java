@@ -66,6 +66,9 @@ public final class Queue implements JobQueue {
 	/** Set once before the container starts. */
 	private volatile @Nullable MessageListenerContainer container;
 
+	/** Written by who starts the queue. */
+	private volatile boolean started;
+
 	/** Written by the consumer threads; staleness is fine. */
 	private volatile @Nullable Instant lastPoll;
 
@@ -159,8 +162,14 @@ public final class Queue implements JobQueue {
 		this.container = listenerContainer;
 	}
 
+	/** Whether its records are handled, or were. */
+	boolean isStarted() {
+		return this.started;
+	}
+
 	/** The container begins to start. */
 	void starting() {
+		this.started = true;
 		this.failure = null;
 		this.staticMembers.starting();
 		this.topics.prepareOwn();

@@ -154,6 +154,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 
 	private ConcurrentMessageListenerContainer<byte[], byte[]> createLaneHandler(LaneHandler handler,
 			MethodKafkaListenerEndpoint<?, ?> endpoint) {
+		refuseLate(handler);
 		endpoint.setGroupId(handler.definition().id());
 		endpoint.setBatchListener(handler.definition().takesBatch());
 		endpoint.setAckDiscarded(true);
@@ -171,7 +172,18 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		}
 	}
 
-	/** Queue and lane handler come in any order. */
+	/** Its records would have been handled by the queue's own method until now. */
+	private void refuseLate(LaneHandler handler) {
+		Bound binding = this.bound.get(handler.queue());
+		if (binding != null && binding.queue().isStarted()) {
+			throw new QueueConfigurationException(
+					handler.methodName() + " handles lane '" + handler.lane() + "' of queue '" + handler.queue()
+							+ "', which has started without it and handles these records itself.",
+					"Have its bean created at start-up: it must not be lazy.");
+		}
+	}
+
+	/** Queue and lane handler come in any order, but before the queue starts. */
 	private void bindLane(LaneHandler handler, Object adapter) {
 		Bound queue = this.bound.get(handler.queue());
 		if (queue != null) {
