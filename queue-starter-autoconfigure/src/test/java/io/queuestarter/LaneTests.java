@@ -217,6 +217,34 @@ class LaneTests {
 	}
 
 	@Test
+	void foreignRecordIsDeadLetteredAsTheQueueSaysWhicheverLaneIsServedFirst() {
+		String topic = Broker.newTopic("lane-dead-first", 1);
+		send(topic, "nobody-knows", "theirs");
+
+		try (QueueApp app = app(topic).with("kafka-queue.listeners.lanes.lanes.serve", "test,prod")
+			.with("kafka-queue.listeners.lanes.lanes.on-foreign", "dead_letter")
+			.with("kafka-queue.listeners.lanes.lanes.named.test.dlq.enabled", false)
+			.start()) {
+			assertThat(DeadLetter.awaitOne(topic).reason()).isEqualTo("foreign_lane");
+			QueueApp.eventually().until(() -> Broker.committedSum(topic, topic) == 1);
+		}
+	}
+
+	@Test
+	void deadLetterTopicsAreThoseOfLanesThatHaveDeadLetters() {
+		String topic = Broker.newTopic("lane-dead-some", 1);
+
+		try (QueueApp app = app(topic).with("kafka-queue.listeners.lanes.dlq.enabled", false)
+			.with("kafka-queue.listeners.lanes.lanes.named.test.dlq.enabled", true)
+			.with("kafka-queue.listeners.lanes.lanes.named.test.dlq.topic", "{topic}-test-dlq")
+			.start()) {
+			assertThat(app.queue("lanes").deadLetterTopics()).containsExactly(topic + "-test-dlq");
+			QueueApp.eventually().until(() -> Broker.partitionsOf(topic + "-test-dlq") == 1);
+			assertThat(Broker.partitionsOf(topic + "-dlq")).isZero();
+		}
+	}
+
+	@Test
 	void recordThatNamesTwoLanesReachesNone() {
 		String topic = Broker.newTopic("lane-two", 1);
 		ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, Broker.bytes("both"));

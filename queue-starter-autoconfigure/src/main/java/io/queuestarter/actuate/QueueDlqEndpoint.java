@@ -234,7 +234,7 @@ public class QueueDlqEndpoint {
 		if (queue.isEmpty()) {
 			return Problem.unknownQueue(id, this.queues.all().stream().map(Queue::id).toList()).response();
 		}
-		if (!queue.get().settings().deadLetters().enabled()) {
+		if (!queue.get().writesDeadLetters()) {
 			return Problem
 				.of("queue/no-dead-letters", "No dead letters", 404,
 						"Queue '" + id + "' writes no dead letters: dlq.enabled is false.", null)

@@ -46,6 +46,17 @@ public record LaneSettings(ContextRules rules, String defaultLane, Map<String, Q
 		return this.served.keySet().stream().sorted().collect(Collectors.joining(".", ".", ""));
 	}
 
+	/** Topics that records of other lanes are written to. */
+	List<String> forwardTopics(String source) {
+		String topic = this.forwardTopic;
+		return (topic == null || this.foreign != Foreign.FORWARD) ? List.of()
+				: this.rules.lanes()
+					.stream()
+					.map((lane) -> topic.replace("{topic}", source).replace("{lane}", lane))
+					.distinct()
+					.toList();
+	}
+
 	/** Settings by lane, also of a queue without lanes. */
 	Map<String, QueueSettings> settings(QueueSettings queue) {
 		return this.served.isEmpty() ? Map.of(this.defaultLane, queue) : new LinkedHashMap<>(this.served);

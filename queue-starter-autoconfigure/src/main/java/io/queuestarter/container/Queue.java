@@ -284,6 +284,14 @@ public final class Queue implements JobQueue {
 	}
 
 	/**
+	 * Whether the queue or one of its lanes writes dead letters.
+	 * @return {@code false} if there are none
+	 */
+	public boolean writesDeadLetters() {
+		return this.lanes.deadLetterTopics("").findAny().isPresent();
+	}
+
+	/**
 	 * Where the queue stands in its life.
 	 * @return the state
 	 */

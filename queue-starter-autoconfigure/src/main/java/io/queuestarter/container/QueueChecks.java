@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import org.springframework.kafka.config.KafkaListenerEndpoint;
 import org.springframework.util.StringUtils;
 
 import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.intake.Foreign;
 
 /**
  * Refuses queues whose consumer is configured in a way that cannot work, before any of
@@ -82,7 +84,11 @@ final class QueueChecks {
 
 	/** A queue must not read its own dead letters: each would come round again. */
 	void deadLetters(QueueSettings settings, List<String> subscription) {
-		for (QueueSettings lane : settings.lanes().settings(settings).values()) {
+		List<QueueSettings> writing = new ArrayList<>(settings.lanes().settings(settings).values());
+		if (settings.lanes().foreign() == Foreign.DEAD_LETTER) {
+			writing.add(settings);
+		}
+		for (QueueSettings lane : writing) {
 			if (lane.deadLetters().enabled()) {
 				refuseReading(lane.deadLetters().topic(), subscription, "its dead letters go", "dlq.topic");
 			}
@@ -97,12 +103,16 @@ final class QueueChecks {
 	}
 
 	private void refuseReading(String topic, List<String> subscription, String what, String key) {
+		Pattern pattern = this.endpoint.getTopicPattern();
+		// What stands for a source topic is not known yet if there is a pattern.
+		boolean matched = pattern != null && !topic.contains("{topic}") && pattern.matcher(topic).matches();
 		for (String source : subscription) {
 			String written = topic.replace("{topic}", source);
-			if (subscription.contains(written)) {
-				throw new QueueConfigurationException("Queue '" + id() + "' (method " + method() + ") consumes '"
-						+ written + "', which is where " + what + ".",
-						"Give it another " + key + ", or remove the topic.");
+			if (matched || subscription.contains(written)) {
+				throw new QueueConfigurationException(
+						"Queue '" + id() + "' (method " + method() + ") consumes '" + written + "', which is where "
+								+ what + ".",
+						"Give it another " + key + ", or remove the topic from what it consumes.");
 			}
 		}
 	}

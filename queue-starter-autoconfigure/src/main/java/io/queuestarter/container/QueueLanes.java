@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 
 import io.queuestarter.QueueException;
 import io.queuestarter.deadletter.DeadLetterPublisher;
@@ -36,6 +37,9 @@ final class QueueLanes implements IntakeLanes.Actions {
 
 	private final List<Routes> routes = new ArrayList<>();
 
+	/** Where records go whose lane is not served. */
+	private final Routes foreign;
+
 	private final DeadLetterPublisher deadLetters;
 
 	private final ByteBudget bytes;
@@ -49,6 +53,7 @@ final class QueueLanes implements IntakeLanes.Actions {
 		this.settings = settings;
 		this.bytes = new ByteBudget(settings.limits().bytes(), roomListener);
 		this.deadLetters = runtime.deadLetters(settings, group, (delivery) -> routes(delivery).deadLetter(delivery));
+		this.foreign = routes(settings, retryTopics);
 		for (Map.Entry<String, QueueSettings> lane : settings.lanes().settings(settings).entrySet()) {
 			Routes own = routes(lane.getValue(), retryTopics);
 			this.routes.add(own);
@@ -63,7 +68,18 @@ final class QueueLanes implements IntakeLanes.Actions {
 	}
 
 	private Routes routes(Delivery delivery) {
-		return this.routes.get(Math.max(0, delivery.context().index()));
+		return delivery.context().isServed() ? this.routes.get(delivery.context().index()) : this.foreign;
+	}
+
+	/** Topics of dead letters, those of foreign records included; lanes may share one. */
+	Stream<String> deadLetterTopics(String source) {
+		Stream<QueueSettings> foreign = (this.settings.lanes().foreign() == Foreign.DEAD_LETTER)
+				? Stream.of(this.settings) : Stream.empty();
+		return Stream.concat(this.engines.stream().map(QueueEngine::settings), foreign)
+			.map(QueueSettings::deadLetters)
+			.filter(QueueSettings.DeadLetterTopic::enabled)
+			.map((letters) -> letters.topic().replace("{topic}", source))
+			.distinct();
 	}
 
 	/** One for each lane served, by its index. */
@@ -90,7 +106,7 @@ final class QueueLanes implements IntakeLanes.Actions {
 		Destination destination = (foreign == Foreign.FORWARD && topic != null)
 				? new Destination(Destination.Kind.FORWARD,
 						topic.replace("{topic}", delivery.assignment().stage().source()).replace("{lane}", lane), 0)
-				: this.routes.get(0).deadLetter(delivery);
+				: this.foreign.deadLetter(delivery);
 		if (destination != null && delivery.move(DeliveryState.QUEUED, DeliveryState.DEAD_LETTERING)) {
 			this.deadLetters.publish(delivery, new Failure(DeadLetterReason.FOREIGN_LANE, 0,
 					new QueueException("Lane '" + lane + "' is not served here", null)), destination);

@@ -52,7 +52,7 @@ final class QueueTopics {
 	 * @param sources what it consumes: topics, or one pattern
 	 * @param retryTopics what it consumes besides
 	 * @param lanes write to the topics
-	 * @param fatal told when a topic of dead letters would be consumed
+	 * @param fatal told when a topic that is written would be consumed
 	 */
 	QueueTopics(QueueSettings settings, List<String> sources, RetryTopics retryTopics, QueueLanes lanes,
 			Consumer<Throwable> fatal) {
@@ -100,43 +100,44 @@ final class QueueTopics {
 	}
 
 	/**
-	 * Looks after the topics of dead letters. Whoever subscribes to a pattern knows all
+	 * Looks after the topics that are written. Whoever subscribes to a pattern knows all
 	 * topics that match, whose partitions ever are its own.
 	 */
 	void assigned(Collection<TopicPartition> partitions, Set<String> subscribed) {
-		if (!this.settings.deadLetters().enabled()) {
-			return;
-		}
 		Stream<String> topics = (this.pattern != null) ? subscribed.stream()
 				: partitions.stream().map(TopicPartition::topic);
 		topics.map((topic) -> stage(topic).source()).distinct().forEach((source) -> {
 			if (this.seen.add(source)) {
-				deadLettersOf(source).forEach((topic) -> prepare(source, topic));
+				prepare(source);
 			}
 		});
 	}
 
 	/**
-	 * A pattern may match the queue's own dead-letter topics, which come to be only now.
+	 * A pattern may match topics that the queue writes itself, which come to be only now.
 	 */
-	private void prepare(String source, String topic) {
-		Pattern current = this.pattern;
-		if (current != null && current.matcher(topic).matches()) {
-			this.fatal.accept(new QueueConfigurationException(
-					"'topicPattern' " + current + " of queue '" + this.settings.id() + "' matches '" + topic
-							+ "', which is where its dead letters go: each would come round again.",
-					"Exclude it from the pattern, or set another dlq.topic."));
-			return;
-		}
-		this.lanes.deadLetters().prepare(source, topic, Destination.Kind.DEAD_LETTER, Duration.ZERO);
+	private void prepare(String source) {
+		this.settings.lanes()
+			.forwardTopics(source)
+			.forEach((topic) -> isApart(topic, "records of other lanes go", "lanes.forward-topic"));
+		this.lanes.deadLetterTopics(source).forEach((topic) -> {
+			if (isApart(topic, "its dead letters go", "dlq.topic")) {
+				this.lanes.deadLetters().prepare(source, topic, Destination.Kind.DEAD_LETTER, Duration.ZERO);
+			}
+		});
 	}
 
-	/** Lanes may share one. */
-	private Stream<String> deadLettersOf(String source) {
-		return this.lanes.engines()
-			.stream()
-			.map((engine) -> engine.settings().deadLetters().topic().replace("{topic}", source))
-			.distinct();
+	/** Tells of a fatal failure if the queue reads what it writes. */
+	private boolean isApart(String topic, String what, String key) {
+		Pattern current = this.pattern;
+		if (current == null || !current.matcher(topic).matches()) {
+			return true;
+		}
+		this.fatal.accept(new QueueConfigurationException(
+				"'topicPattern' " + current + " of queue '" + this.settings.id() + "' matches '" + topic
+						+ "', which is where " + what + ": each would come round again.",
+				"Exclude it from the pattern, or set another " + key + "."));
+		return false;
 	}
 
 	/** Whether the queue consumes a topic that others write. */
@@ -150,10 +151,7 @@ final class QueueTopics {
 
 	/** Topics that dead letters are written to, as far as the sources are known. */
 	Set<String> deadLetters() {
-		if (!this.settings.deadLetters().enabled()) {
-			return Set.of();
-		}
-		return sources().stream().flatMap(this::deadLettersOf).collect(Collectors.toUnmodifiableSet());
+		return sources().stream().flatMap(this.lanes::deadLetterTopics).collect(Collectors.toUnmodifiableSet());
 	}
 
 }

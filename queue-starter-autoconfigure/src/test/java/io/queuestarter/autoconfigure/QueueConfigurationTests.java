@@ -259,6 +259,18 @@ class QueueConfigurationTests {
 				.hasMessageContaining("skip, hold or forward while dlq.enabled is false"));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "lanes.on-foreign=forward lanes.forward-topic=trips-{lane}",
+			"lanes.on-foreign=dead_letter dlq.topic=trips-dead" })
+	void topicThatIsWrittenAndMatchesThePatternIsRefused(String settings) {
+		ApplicationContextRunner patterned = this.runner.withBean(Patterned.class)
+			.withPropertyValues("kafka-queue.listeners.patterned.lanes.header=tenancy");
+		for (String setting : settings.split(" ")) {
+			patterned = patterned.withPropertyValues("kafka-queue.listeners.patterned." + setting);
+		}
+		patterned.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("consumes 'trips-"));
+	}
+
 	@Test
 	void zonesAreRefusedWhereTheyWouldBreakAnOrder() {
 		ApplicationContextRunner ordered = this.billing.withPropertyValues("kafka-queue.listeners.billing.ordering=key",
@@ -542,6 +554,14 @@ class QueueConfigurationTests {
 		@QueueListener(id = "billing", topics = "trips", groupId = "billing-group", timeout = "20s", maxAttempts = "5",
 				autoStartup = "false")
 		void charge(String trip) {
+		}
+
+	}
+
+	static class Patterned {
+
+		@QueueListener(id = "patterned", topicPattern = "trips-.*", groupId = "patterned", autoStartup = "false")
+		void handle(String trip) {
 		}
 
 	}

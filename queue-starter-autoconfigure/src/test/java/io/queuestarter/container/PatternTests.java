@@ -43,6 +43,22 @@ class PatternTests {
 	}
 
 	@Test
+	void patternThatMatchesWhereItsForeignRecordsGoStopsTheQueue() {
+		String topic = Broker.newTopic("forwarding", 1);
+
+		try (QueueApp app = QueueApp.of(Greedy.class)
+			.with("pattern", topic + "(-foreign)?")
+			.with("kafka-queue.listeners.greedy.lanes.header", "tenancy")
+			.with("kafka-queue.listeners.greedy.lanes.on-foreign", "forward")
+			.with("kafka-queue.listeners.greedy.lanes.forward-topic", "{topic}-foreign")
+			.start()) {
+			QueueApp.eventually().until(() -> app.queue("greedy").state() == QueueState.FAILED);
+
+			assertThat(app.queue("greedy").failure()).hasMessageContaining("matches '" + topic + "-foreign'");
+		}
+	}
+
+	@Test
 	void eachInstanceKnowsTheDeadLetterTopicsOfAllTopicsThatMatch() {
 		String first = Broker.newTopic("matched", 1);
 		String second = Broker.newTopic("matched", 1);
