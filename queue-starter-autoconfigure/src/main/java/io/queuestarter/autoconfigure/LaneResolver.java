@@ -46,6 +46,7 @@ final class LaneResolver {
 	 */
 	LaneSettings resolve(BiFunction<String, Lane, QueueSettings> ofLane, QueueSettings queue) {
 		String header = this.lookup.findOrNull("lanes.header", in(Lanes::header), null, null);
+		checkHeader("lanes.header", header);
 		String defaultLane = this.lookup.find("lanes.default-lane", in(Lanes::defaultLane), RecordContext.DEFAULT_LANE);
 		Map<String, Lane> named = this.lookup.find("lanes.named", in(Lanes::named), Map.of());
 		this.lookup.describe("lanes.named", String.join(", ", named.keySet()));
@@ -90,7 +91,13 @@ final class LaneResolver {
 
 	private @Nullable HeaderNames zones() {
 		String header = this.lookup.findOrNull("zone.header", ofZone(Zone::header), null, null);
+		checkHeader("zone.header", header);
 		return (header != null) ? new HeaderNames(header, Map.of(), null) : null;
+	}
+
+	/** No record has it, so all would be of the default lane. */
+	private void checkHeader(String key, @Nullable String header) {
+		this.lookup.require(header == null || !header.isBlank(), key, "the name of a header, or unset");
 	}
 
 	private ZoneRule zone(QueueSettings queue) {

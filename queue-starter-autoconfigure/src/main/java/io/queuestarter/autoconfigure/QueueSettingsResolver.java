@@ -116,6 +116,8 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 			QueueDefinition definition) {
 		QueueListener annotation = definition.annotation();
 		own.require(lane.retry() == null || lane.retry().topics() == null, "retry.topics", "left to the queue");
+		own.require(lane.dlq() == null || lane.dlq().create() == null, "dlq.create", "left to the queue");
+		own.require(lane.dlq() == null || lane.dlq().onTooLarge() == null, "dlq.on-too-large", "left to the queue");
 		OutageSettings outage = outage(own, queue.id());
 		CircuitBreaker breaker = lane.circuitBreaker();
 		return new QueueSettings(queue.id(), queue.group(), queue.ordering(), workers(own, definition), queue.limits(),

@@ -247,6 +247,25 @@ class QueueConfigurationTests {
 			.hasMessageContaining(expected));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "lanes.header", "zone.header" })
+	void headerWithoutANameIsRefused(String key) {
+		this.billing
+			.withPropertyValues("kafka-queue.listeners.billing." + key + "=",
+					"kafka-queue.listeners.billing.zone.own=east")
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("Queue 'billing': " + key)
+				.hasMessageContaining("the name of a header"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "create=false", "on-too-large=stub" })
+	void whatIsSetForDeadLettersOfALaneButConcernsTheQueueIsRefused(String setting) {
+		this.billing
+			.withPropertyValues("kafka-queue.listeners.billing.lanes.header=tenancy",
+					"kafka-queue.listeners.billing.lanes.named.test.dlq." + setting)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("left to the queue"));
+	}
+
 	@Test
 	void foreignRecordsAreNotDeadLetteredWithoutADeadLetterTopic() {
 		this.billing
