@@ -415,7 +415,16 @@ class LaneTests {
 			.with("lane.topic", Broker.newTopic("lane-none", 1))
 			.start()).rootCause()
 			.isInstanceOf(QueueConfigurationException.class)
-			.hasMessageContaining("lane 'test', which queue 'lanes' does not have");
+			.hasMessageContaining("lane 'test', which queue 'lanes' does not have; there are [default].")
+			.hasMessageContaining("and set lanes.header");
+		assertThatThrownBy(() -> QueueApp.of(TestLane.class, Handler.class)
+			.with("lane.topic", Broker.newTopic("lane-other", 1))
+			.with("kafka-queue.listeners.lanes.lanes.header", "tenancy")
+			.with("kafka-queue.listeners.lanes.lanes.named.tests.values", "tests")
+			.start()).rootCause()
+			.isInstanceOf(QueueConfigurationException.class)
+			.hasMessageContaining("does not have; there are [default, tests, unknown].")
+			.hasMessageContaining("Did you mean 'tests'?");
 		assertThatThrownBy(() -> QueueApp.of(TestLane.class).start()).rootCause()
 			.isInstanceOf(QueueConfigurationException.class)
 			.hasMessageContaining("queue 'lanes', which does not exist");

@@ -50,13 +50,12 @@ final class LaneResolver {
 		String defaultLane = this.lookup.find("lanes.default-lane", in(Lanes::defaultLane), RecordContext.DEFAULT_LANE);
 		Map<String, Lane> named = this.lookup.find("lanes.named", in(Lanes::named), Map.of());
 		this.lookup.describe("lanes.named", String.join(", ", named.keySet()));
-		this.lookup.require(header == null || !header.isBlank(), "lanes.header", "the name of a header, or unset");
 		List<String> serve = serve();
 		Foreign foreign = this.lookup.find("lanes.on-foreign", in(Lanes::onForeign), byDefault(serve, queue));
 		String forwardTopic = this.lookup.findOrNull("lanes.forward-topic", in(Lanes::forwardTopic), null, null);
 		if (header == null) {
-			this.lookup.require(named.isEmpty(), "lanes.named", "unset while there is no lanes.header");
-			this.lookup.require(serve.isEmpty(), "lanes.serve", "unset while there is no lanes.header");
+			refuseWithoutHeader("lanes.named", named.isEmpty());
+			refuseWithoutHeader("lanes.serve", serve.isEmpty());
 			return withoutLanes(queue);
 		}
 		checkNames(defaultLane, named.keySet(), serve);
@@ -75,6 +74,13 @@ final class LaneResolver {
 		ContextRules rules = new ContextRules(names(header, known, named), known, defaultLane,
 				List.copyOf(served.keySet()), zones(), zone.own());
 		return new LaneSettings(rules, defaultLane, served, foreign, forwardTopic, zone);
+	}
+
+	private void refuseWithoutHeader(String key, boolean unset) {
+		if (!unset) {
+			throw this.lookup.superfluous(key, "no lanes.header says which header tells the lane",
+					"Set kafka-queue.listeners." + this.id + ".lanes.header to its name, or remove the setting.");
+		}
 	}
 
 	private LaneSettings withoutLanes(QueueSettings queue) {
@@ -171,8 +177,7 @@ final class LaneResolver {
 			return new HeaderNames(header, rules, ContextRules.UNKNOWN_LANE);
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.lookup.refusal("lanes.named",
-					"without doubt for queue '" + this.id + "', and " + ex.getMessage());
+			throw this.lookup.refusal("lanes.named", "lanes that no value leaves in doubt, and " + ex.getMessage());
 		}
 	}
 

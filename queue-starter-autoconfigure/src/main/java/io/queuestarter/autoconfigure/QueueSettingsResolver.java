@@ -18,7 +18,6 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.unit.DataSize;
 
 import io.queuestarter.Ordering;
-import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
 import io.queuestarter.autoconfigure.QueueProperties.Batch;
 import io.queuestarter.autoconfigure.QueueProperties.Blocking;
@@ -61,6 +60,8 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 
 	private static final boolean VIRTUAL_THREADS = ClassUtils.hasMethod(Thread.class, "ofVirtual");
 
+	private static final String RETRY_TOPICS = "retry.topics";
+
 	private static final Duration DAY = Duration.ofDays(1);
 
 	private static final Duration HEAD_AGE = Duration.ofMinutes(5);
@@ -87,7 +88,7 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 	public QueueSettings settingsOf(QueueDefinition definition) {
 		SettingLookup lookup = new SettingLookup(definition, this.properties, this.environment, this.resolver);
 		QueueListener annotation = definition.annotation();
-		refuseBatchOfOne(definition);
+		refuseBatchOfOne(lookup, definition);
 		String group = lookup.<String>findOrNull("group", QueueProperties::group, null, null);
 		Ordering ordering = lookup.find("ordering", QueueProperties::ordering, new Attribute<>("ordering",
 				annotation.ordering(), QueueSettingsResolver::ordering, "unordered, key or partition"),
@@ -115,9 +116,7 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 	private QueueSettings lane(QueueSettings queue, String name, Lane lane, SettingLookup own,
 			QueueDefinition definition) {
 		QueueListener annotation = definition.annotation();
-		own.require(lane.retry() == null || lane.retry().topics() == null, "retry.topics", "left to the queue");
-		own.require(lane.dlq() == null || lane.dlq().create() == null, "dlq.create", "left to the queue");
-		own.require(lane.dlq() == null || lane.dlq().onTooLarge() == null, "dlq.on-too-large", "left to the queue");
+		refuseOfQueue(own, lane);
 		OutageSettings outage = outage(own, queue.id());
 		CircuitBreaker breaker = lane.circuitBreaker();
 		return new QueueSettings(queue.id(), queue.group(), queue.ordering(), workers(own, definition), queue.limits(),
@@ -128,16 +127,45 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 				LaneSettings.NONE, queue.origins());
 	}
 
-	/** A setting that says nothing to the queue it is made for is a mistake. */
-	private void refuseBatchOfOne(QueueDefinition definition) {
-		QueueProperties own = this.properties.listener(definition.id());
-		if (!definition.takesBatch()
-				&& (!definition.annotation().batchSize().isEmpty() || (own != null && own.batch() != null))) {
-			throw new QueueConfigurationException(
-					"Queue '" + definition.id() + "' has a batch size or linger, but " + definition.methodName()
-							+ " takes one record.",
-					"Take a List of payloads, Messages or ConsumerRecords, or remove the setting.");
+	/** What lanes share with their queue is not set for one. */
+	private static void refuseOfQueue(SettingLookup own, Lane lane) {
+		String action = "Remove it, or set it for the queue.";
+		if (lane.retry() != null && lane.retry().topics() != null) {
+			own.findOrNull(RETRY_TOPICS, in(QueueProperties::retry, Retry::topics), null, null);
+			own.describe(RETRY_TOPICS, "a list of " + lane.retry().topics().size());
+			throw own.superfluous(RETRY_TOPICS, "lanes share the retry topics of their queue", action);
 		}
+		if (lane.dlq() != null && lane.dlq().create() != null) {
+			own.findOrNull("dlq.create", in(QueueProperties::dlq, Dlq::create), null, null);
+			throw own.superfluous("dlq.create", "it is left to the queue", action);
+		}
+		if (lane.dlq() != null && lane.dlq().onTooLarge() != null) {
+			own.findOrNull("dlq.on-too-large", in(QueueProperties::dlq, Dlq::onTooLarge), null, null);
+			throw own.superfluous("dlq.on-too-large", "it is left to the queue", action);
+		}
+	}
+
+	/** A setting that says nothing to the queue it is made for is a mistake. */
+	private void refuseBatchOfOne(SettingLookup lookup, QueueDefinition definition) {
+		QueueProperties own = this.properties.listener(definition.id());
+		Batch batch = (own != null) ? own.batch() : null;
+		if (definition.takesBatch() || (definition.annotation().batchSize().isEmpty() && batch == null)) {
+			return;
+		}
+		String key = "batch.size";
+		if (batch != null && batch.size() == null && definition.annotation().batchSize().isEmpty()) {
+			key = "batch.linger";
+			lookup.findOrNull(key, in(QueueProperties::batch, Batch::linger), null, null);
+		}
+		else {
+			lookup.findOrNull(key, in(QueueProperties::batch, Batch::size), batchSize(definition.annotation()), null);
+		}
+		throw lookup.superfluous(key, definition.methodName() + " takes one record",
+				"Take a List of payloads, Messages or ConsumerRecords, or remove the setting.");
+	}
+
+	private static Attribute<Integer> batchSize(QueueListener annotation) {
+		return new Attribute<>("batchSize", annotation.batchSize(), Integer::valueOf, "a whole number");
 	}
 
 	private static Workers workers(SettingLookup lookup, QueueDefinition definition) {
@@ -157,8 +185,7 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 	}
 
 	private static QueueSettings.Batch batch(SettingLookup lookup, QueueListener annotation, int maxInFlight) {
-		int size = lookup.find("batch.size", in(QueueProperties::batch, Batch::size),
-				new Attribute<>("batchSize", annotation.batchSize(), Integer::valueOf, "a whole number"),
+		int size = lookup.find("batch.size", in(QueueProperties::batch, Batch::size), batchSize(annotation),
 				Math.min(100, maxInFlight));
 		lookup.require(size >= 1 && size <= maxInFlight, "batch.size",
 				"at least 1 and at most dispatch.max-in-flight, " + maxInFlight);
@@ -258,7 +285,7 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 	}
 
 	private static List<RetryTier> tiers(SettingLookup lookup, String id) {
-		String key = "retry.topics";
+		String key = RETRY_TOPICS;
 		List<RetryTopic> topics = lookup.findOrNull(key, in(QueueProperties::retry, Retry::topics), null, null);
 		List<RetryTier> tiers = new ArrayList<>();
 		for (RetryTopic tier : (topics != null) ? topics : List.<RetryTopic>of()) {

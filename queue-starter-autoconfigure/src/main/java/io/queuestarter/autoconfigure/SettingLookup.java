@@ -11,6 +11,7 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
@@ -98,9 +99,9 @@ final class SettingLookup {
 			@Nullable Attribute<T> attribute, @Nullable T builtIn) {
 		T value = (this.laneProperties != null) ? getter.apply(this.laneProperties) : null;
 		if (value != null) {
-			String name = LANES + this.lane + "." + key;
-			this.origins.put(key, new Origin(value.toString(), name));
-			return note(name, value, laneSource(name));
+			String source = source(laneName(key));
+			note(key, value, source);
+			return note(LANES + this.lane + "." + key, value, source);
 		}
 		QueueProperties own = this.properties.listener(this.definition.id());
 		value = (own != null) ? getter.apply(own) : null;
@@ -138,10 +139,11 @@ final class SettingLookup {
 	}
 
 	/** The lanes are those of the queue, or of the defaults. */
-	private String laneSource(String name) {
+	private ConfigurationPropertyName laneName(String key) {
+		String name = LANES + this.lane + "." + key;
 		QueueProperties own = this.properties.listener(this.definition.id());
 		boolean isOwn = own != null && own.lanes() != null && own.lanes().named() != null;
-		return source(isOwn ? own(name) : PREFIX.append("defaults").append(name));
+		return isOwn ? own(name) : PREFIX.append("defaults").append(name);
 	}
 
 	private ConfigurationPropertyName own(String key) {
@@ -153,9 +155,13 @@ final class SettingLookup {
 	private String source(ConfigurationPropertyName name) {
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
 			ConfigurationProperty property = source.getConfigurationProperty(name);
-			if (property == null) {
-				// A list has an origin for each of its elements.
-				property = source.getConfigurationProperty(name.append("[0]"));
+			if (property == null && source instanceof IterableConfigurationPropertySource names) {
+				// A list and a map have an origin for each of their elements.
+				property = names.stream()
+					.filter(name::isAncestorOf)
+					.findFirst()
+					.map(source::getConfigurationProperty)
+					.orElse(null);
 			}
 			if (property != null) {
 				return name + ((property.getOrigin() != null) ? " (" + property.getOrigin() + ")" : "");
@@ -173,10 +179,20 @@ final class SettingLookup {
 
 	/** What says that the value of a key is impossible. */
 	QueueConfigurationException refusal(String key, String expected) {
+		boolean ofLane = this.lane != null && this.origins.containsKey(LANES + this.lane + "." + key);
+		return new QueueConfigurationException(found(key) + "; it must be " + expected + ".",
+				"Set " + (ofLane ? laneName(key) : own(key)) + " to a possible value.");
+	}
+
+	/** What says that a key must not be set at all. */
+	QueueConfigurationException superfluous(String key, String reason, String action) {
+		return new QueueConfigurationException(found(key) + ", but " + reason + ".", action);
+	}
+
+	private String found(String key) {
 		Origin origin = this.origins.get(key);
-		return new QueueConfigurationException("Queue '" + this.definition.id() + "': " + key + " is "
-				+ ((origin != null) ? origin.value() + ", set by " + origin.source() : "not set") + "; it must be "
-				+ expected + ".", "Set " + own(key) + " to a possible value.");
+		return "Queue '" + this.definition.id() + "'" + ((this.lane != null) ? ", lane '" + this.lane + "'" : "") + ": "
+				+ key + " is " + ((origin != null) ? origin.value() + ", set by " + origin.source() : "not set");
 	}
 
 	/**

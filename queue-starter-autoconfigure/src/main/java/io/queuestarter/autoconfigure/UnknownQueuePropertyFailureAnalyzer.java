@@ -3,6 +3,8 @@ package io.queuestarter.autoconfigure;
 import java.lang.reflect.RecordComponent;
 import java.util.Collection;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
@@ -23,6 +25,9 @@ import io.queuestarter.browse.Spelling;
 final class UnknownQueuePropertyFailureAnalyzer
 		extends AbstractFailureAnalyzer<UnboundConfigurationPropertiesException> {
 
+	/** A key below the name of a lane. */
+	private static final Pattern LANE = Pattern.compile("lanes\\.named\\.(?:\\[[^]]*]|[^.]+)\\.(.+)");
+
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("kafka-queue");
 
 	@Override
@@ -36,13 +41,16 @@ final class UnknownQueuePropertyFailureAnalyzer
 	}
 
 	private static FailureAnalysis analyze(ConfigurationProperty property, Throwable cause) {
+		String key = keyOf(property.getName());
+		Matcher ofLane = LANE.matcher(key);
 		Collection<String> known = new TreeSet<>();
-		collect("", QueueProperties.class, known);
+		collect("", ofLane.matches() ? QueueProperties.Lane.class : QueueProperties.class, known);
 		return new FailureAnalysis(
 				property.getName() + " is set to '" + property.getValue() + "' (" + property.getOrigin()
-						+ "), but there is no such setting.",
-				"Correct or remove it." + Spelling.suggestion(keyOf(property.getName()), known)
-						+ " Settings of a queue are: " + String.join(", ", known)
+						+ "), but there is no such setting" + (ofLane.matches() ? " of a lane." : "."),
+				"Correct or remove it." + Spelling.suggestion(ofLane.matches() ? ofLane.group(1) : key, known)
+						+ " Settings of a " + (ofLane.matches() ? "lane" : "queue") + " are: "
+						+ String.join(", ", known)
 						+ ". A queue id with other characters than letters, digits and '-' stands in brackets: "
 						+ "\"[orders.v1]\".",
 				cause);

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import org.apache.kafka.clients.consumer.Consumer;
@@ -28,6 +29,7 @@ import org.springframework.messaging.handler.annotation.support.MessageHandlerMe
 
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueListener;
+import io.queuestarter.browse.Spelling;
 import io.queuestarter.handler.AnsweringHandlerMethodFactory;
 import io.queuestarter.handler.AttemptObserver;
 import io.queuestarter.handler.AttemptOpener;
@@ -201,13 +203,17 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		if (queue == null) {
 			throw new QueueConfigurationException(
 					handler.methodName() + " handles a lane of queue '" + handler.queue() + "', which does not exist.",
-					"Name the 'id' of another @QueueListener; there are " + this.definitions.ids() + ".");
+					"Name the 'id' of another @QueueListener; there are " + this.definitions.ids() + "."
+							+ Spelling.suggestion(handler.queue(), this.definitions.ids()));
 		}
+		Set<String> lanes = queue.settings().lanes().rules().lanes();
 		if (!queue.settings().lanes().rules().knows(handler.lane())) {
 			throw new QueueConfigurationException(
 					handler.methodName() + " handles lane '" + handler.lane() + "', which queue '" + handler.queue()
-							+ "' does not have.",
-					"Add it to kafka-queue.listeners." + handler.queue() + ".lanes.named, and set lanes.header.");
+							+ "' does not have; there are " + lanes + ".",
+					"Name another lane, or add it to kafka-queue.listeners." + handler.queue() + ".lanes.named"
+							+ ((lanes.size() == 1) ? " and set lanes.header." : ".")
+							+ Spelling.suggestion(handler.lane(), lanes));
 		}
 		if (handler.definition().takesBatch() != (queue.settings().workers().batch() != null)) {
 			throw new QueueConfigurationException(handler.methodName() + " and the method of queue '" + handler.queue()

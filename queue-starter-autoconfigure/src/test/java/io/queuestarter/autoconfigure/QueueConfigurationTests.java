@@ -216,10 +216,8 @@ class QueueConfigurationTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			lanes.serve          | serve=prod,tset                         | or 'unknown'; 'tset' is none of them
-			lanes.serve          | header= serve=test                      | unset while there is no lanes.header
 			lanes.serve          | serve=${NOT_SET:}                       | or unset for all of them
 			lanes.header         | header=${NOT_SET:}                      | the name of a header, or unset
-			lanes.named          | header= named.test.values=test          | unset while there is no lanes.header
 			lanes.named          | named.load.values=drill,test            | value 'test' belongs to both
 			lanes.named          | named.test.values=prod                  | value 'prod' belongs to both
 			lanes.named          | named.unknown.values=x                  | and 'unknown' is not
@@ -234,12 +232,7 @@ class QueueConfigurationTests {
 				"kafka-queue.listeners.billing.lanes.default-lane=prod",
 				"kafka-queue.listeners.billing.lanes.named.test.values=test");
 		for (String setting : settings.split(" ")) {
-			if (setting.equals("header=")) {
-				lanes = this.billing;
-			}
-			else {
-				lanes = lanes.withPropertyValues("kafka-queue.listeners.billing.lanes." + setting);
-			}
+			lanes = lanes.withPropertyValues("kafka-queue.listeners.billing.lanes." + setting);
 		}
 		lanes.run((context) -> refused(context.getStartupFailure())
 			.hasMessageContaining("Queue 'billing': " + key + " is ")
@@ -264,6 +257,34 @@ class QueueConfigurationTests {
 			.withPropertyValues("kafka-queue.listeners.billing.lanes.header=tenancy",
 					"kafka-queue.listeners.billing.lanes.named.test.dlq." + setting)
 			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("left to the queue"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "serve=test,lanes.serve is [test]", "named.test.values=test,lanes.named is test" })
+	void lanesWithoutAHeaderAreRefusedWithTheKeyThatIsMissing(String setting, String expected) {
+		this.billing.withPropertyValues("kafka-queue.listeners.billing.lanes." + setting)
+			.run((context) -> refused(context.getStartupFailure()).hasMessageContaining("Queue 'billing': " + expected)
+				.hasMessageContaining(", but no lanes.header")
+				.hasMessageContaining("property source")
+				.hasMessageContaining("Set kafka-queue.listeners.billing.lanes.header to its name"));
+	}
+
+	@Test
+	void valueOfALaneIsRefusedWithTheKeyOfTheLane() {
+		ApplicationContextRunner lanes = this.billing.withPropertyValues(
+				"kafka-queue.listeners.billing.lanes.header=tenancy",
+				"kafka-queue.listeners.billing.lanes.named.test.values=test");
+		String test = "kafka-queue.listeners.billing.lanes.named.test.";
+
+		lanes.withPropertyValues(test + "dispatch.max-in-flight=0")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Queue 'billing', lane 'test': dispatch.max-in-flight is 0, set by " + test
+						+ "dispatch.max-in-flight (")
+				.hasMessageContaining("Set " + test + "dispatch.max-in-flight to a possible value"));
+		lanes.withPropertyValues(test + "retry.topics[0].delay=4s")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("lane 'test': retry.topics is a list of 1, set by " + test + "retry.topics (")
+				.hasMessageContaining("lanes share the retry topics of their queue"));
 	}
 
 	@Test
@@ -448,6 +469,22 @@ class QueueConfigurationTests {
 	}
 
 	@Test
+	void unknownPropertyOfALaneIsExplainedByThoseOfALane() {
+		String test = "kafka-queue.listeners.billing.lanes.named.test.";
+
+		this.billing.withPropertyValues(test + "dispach.max-in-flight=5").run((context) -> {
+			FailureAnalysis analysis = Objects.requireNonNull(new UnknownQueuePropertyFailureAnalyzer()
+				.analyze(Objects.requireNonNull(context.getStartupFailure())));
+
+			assertThat(analysis.getDescription()).startsWith(test + "dispach.max-in-flight is set to '5'")
+				.endsWith("there is no such setting of a lane.");
+			assertThat(analysis.getAction()).contains("Did you mean 'dispatch.max-in-flight'?")
+				.contains("pattern")
+				.doesNotContain("ledger.capacity");
+		});
+	}
+
+	@Test
 	void missingGroupIsRefused() {
 		this.runner.withBean(Groupless.class)
 			.run((context) -> refused(context.getStartupFailure())
@@ -492,8 +529,14 @@ class QueueConfigurationTests {
 			.withPropertyValues("kafka-queue.listeners.groupless.group=g",
 					"kafka-queue.listeners.groupless.batch.size=5")
 			.run((context) -> refused(context.getStartupFailure())
-				.hasMessageContaining("Queue 'groupless' has a batch size or linger")
+				.hasMessageContaining(
+						"Queue 'groupless': batch.size is 5, set by kafka-queue.listeners.groupless.batch.size")
 				.hasMessageContaining("Groupless.handle takes one record"));
+		this.runner.withBean(Groupless.class)
+			.withPropertyValues("kafka-queue.listeners.groupless.group=g",
+					"kafka-queue.listeners.groupless.batch.linger=5ms")
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("Queue 'groupless': batch.linger is PT0.005S, set by"));
 		this.runner.withBean(Groupless.class)
 			.withPropertyValues("kafka-queue.listeners.groupless.group=g", "kafka-queue.defaults.batch.size=5")
 			.run((context) -> assertThat(context).hasNotFailed());

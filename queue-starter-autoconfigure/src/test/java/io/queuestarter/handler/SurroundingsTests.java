@@ -169,13 +169,16 @@ class SurroundingsTests {
 
 	private HandlerRunner runner(Surroundings around) {
 		return new HandlerRunner(this.decoder, (record, acknowledgment, consumer) -> this.calls.add("handler"),
-				new MockConsumer<>("earliest"), this.answers, new ManualClock(), TIMEOUT, Trust.circuits(), around);
+				new MockConsumer<>("earliest"), opener(), around);
+	}
+
+	private AttemptOpener opener() {
+		return new AttemptOpener(this.answers, new ManualClock(), TIMEOUT, Trust.circuits());
 	}
 
 	private BatchHandlerRunner batchRunner() {
 		return new BatchHandlerRunner(this.decoder, (records, acknowledgment, consumer) -> this.calls.add("batch"),
-				new MockConsumer<>("earliest"), this.answers, new ManualClock(), TIMEOUT, Trust.circuits(),
-				this.surroundings);
+				new MockConsumer<>("earliest"), opener(), this.surroundings);
 	}
 
 	private Delivery delivery() {
