@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.RejectedExecutionException;
 
 import org.apache.kafka.clients.consumer.Consumer;
@@ -42,6 +44,9 @@ final class SimulatedMember {
 	private final Consumer<byte[], byte[]> consumer;
 
 	private final Set<TopicPartition> pausedByContainer = new HashSet<>();
+
+	/** Of assignments of which a record was handled. */
+	private final Map<Assignment, Ownership> ownerships = new WeakHashMap<>();
 
 	/** Whether the last poll waited in vain, with all partitions paused. */
 	private boolean waited;
@@ -249,9 +254,13 @@ final class SimulatedMember {
 		}
 	}
 
+	/** An assignment that is drained has left the intake, and still runs. */
 	@Nullable Ownership ownership(Assignment assignment) {
-		return this.queue.intake().assignments().contains(assignment) ? this.kafka.owned.get(assignment.partition())
-				: null;
+		Ownership now = this.kafka.owned.get(assignment.partition());
+		if (now != null && this.queue.intake().assignments().contains(assignment)) {
+			this.ownerships.put(assignment, now);
+		}
+		return this.ownerships.get(assignment);
 	}
 
 	int outstanding() {

@@ -73,7 +73,7 @@ final class SimulatedProcess {
 		this.queue = new Queue(settings, "group", List.of("orders"), runtime);
 		PartDecoder bytes = PartDecoder.single("value", new ByteArrayDeserializer());
 		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment,
-				consumer) -> handle((Attempt) Objects.requireNonNull(acknowledgment));
+				consumer) -> watch(() -> handle((Attempt) Objects.requireNonNull(acknowledgment)));
 		for (QueueEngine engine : this.queue.lanes().engines()) {
 			AttemptOpener opener = new AttemptOpener(engine.settler(), simulation.clock(),
 					settings.timeouts().attempt(), engine.circuits());
@@ -131,6 +131,17 @@ final class SimulatedProcess {
 			}
 		}
 		return null;
+	}
+
+	/** The queue takes what the model finds wrong for a failure of the handler. */
+	private void watch(Runnable handler) {
+		try {
+			handler.run();
+		}
+		catch (AssertionError ex) {
+			this.simulation.foundWrong(ex);
+			throw ex;
+		}
 	}
 
 	private void handle(Attempt attempt) {

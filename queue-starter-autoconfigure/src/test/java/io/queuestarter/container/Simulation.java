@@ -67,6 +67,9 @@ final class Simulation {
 
 	private boolean faults = true;
 
+	/** What was found wrong where nobody but the queue would have seen it. */
+	private @Nullable AssertionError broken;
+
 	private int generations;
 
 	private int members;
@@ -287,7 +290,14 @@ final class Simulation {
 		note("rebalance: %s", this.logs.stream().map((log) -> (log.target != null) ? log.target.name : "").toList());
 	}
 
+	void foundWrong(AssertionError error) {
+		this.broken = (this.broken != null) ? this.broken : error;
+	}
+
 	private void check() {
+		if (this.broken != null) {
+			throw this.broken;
+		}
 		for (SimulatedProcess process : this.processes) {
 			process.check();
 			process.members.forEach(SimulatedMember::check);
