@@ -1,7 +1,9 @@
 package io.queuestarter.container;
 
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -47,7 +49,8 @@ final class Ownership {
 	/** Handed over to the queue and to be settled. */
 	private final TreeSet<Long> open = new TreeSet<>();
 
-	private final Set<Long> delivered = new HashSet<>();
+	/** Number of the last attempt by offset. */
+	private final Map<Long, Integer> delivered = new HashMap<>();
 
 	/** Offset behind the last record handed over. */
 	private long next;
@@ -153,11 +156,16 @@ final class Ownership {
 		return this.settled.contains(offset) || this.restored.contains(offset);
 	}
 
-	/** A handler is called. */
-	void delivers(long offset, int attempt) {
+	/**
+	 * A handler is called.
+	 * @param uncounted whether the attempt before may not have counted
+	 */
+	void delivers(long offset, int attempt, boolean uncounted) {
 		assertThat(this.open).as("%s is delivered", this.log.partition).contains(offset);
-		assertThat(this.delivered.add(offset)).as("%s@%s attempt %s is the first", this.log.partition, offset, attempt)
-			.isEqualTo(attempt == 1);
+		Integer before = this.delivered.put(offset, attempt);
+		int next = (before != null) ? before + 1 : 1;
+		assertThat(attempt).as("%s@%s attempt after %s", this.log.partition, offset, before)
+			.isBetween((before != null && uncounted) ? before : next, next);
 	}
 
 	/** All that it waits for, by the ordering, must be settled. */

@@ -3,10 +3,12 @@ package io.queuestarter.container;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -17,14 +19,17 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 import org.mockito.Mockito;
-import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 import io.queuestarter.delivery.Assignment;
 import io.queuestarter.delivery.Attempt;
 import io.queuestarter.delivery.Delivery;
+import io.queuestarter.delivery.HandlerCall;
+import io.queuestarter.dispatch.BatchRunner;
+import io.queuestarter.dispatch.Taken;
 import io.queuestarter.handler.AttemptOpener;
+import io.queuestarter.handler.BatchHandlerRunner;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
@@ -55,10 +60,16 @@ final class SimulatedProcess {
 	/** Of deliveries that were begun. */
 	private final Map<Delivery, Object> keys = new WeakHashMap<>();
 
-	private final List<Call> calls = new ArrayList<>();
+	private final List<SimulatedCall> calls = new ArrayList<>();
 
 	/** Calls that were answered, to be answered once more. */
-	private final ArrayDeque<Call> answered = new ArrayDeque<>();
+	private final ArrayDeque<SimulatedCall> answered = new ArrayDeque<>();
+
+	/** Tasks of the batch that runs. */
+	private List<Taken<Delivery>> taken = List.of();
+
+	/** Records of batches that failed as a whole. */
+	private final Set<Delivery> alone = Collections.newSetFromMap(new WeakHashMap<>());
 
 	final List<SimulatedMember> members = new ArrayList<>();
 
@@ -71,17 +82,32 @@ final class SimulatedProcess {
 				}), Map.of(), Map.of(), (ignored) -> (source, topic, kind) -> {
 				}, CircuitBreakerRegistry.ofDefaults(), null);
 		this.queue = new Queue(settings, "group", List.of("orders"), runtime);
-		PartDecoder bytes = PartDecoder.single("value", new ByteArrayDeserializer());
-		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment,
-				consumer) -> watch(() -> handle((Attempt) Objects.requireNonNull(acknowledgment)));
-		for (QueueEngine engine : this.queue.lanes().engines()) {
-			AttemptOpener opener = new AttemptOpener(engine.settler(), simulation.clock(),
-					settings.timeouts().attempt(), engine.circuits());
-			engine.bind(
-					new HandlerRunner(new RecordDecoder(bytes, bytes), listener, CONSUMER, opener, Surroundings.NONE));
-		}
+		this.queue.lanes().engines().forEach(this::bind);
 		this.queue.bind(CONTAINER);
 		this.queue.starting();
+	}
+
+	private void bind(QueueEngine engine) {
+		PartDecoder bytes = PartDecoder.single("value", new ByteArrayDeserializer());
+		RecordDecoder decoder = new RecordDecoder(bytes, bytes);
+		AttemptOpener opener = new AttemptOpener(engine.settler(), this.simulation.clock(),
+				engine.settings().timeouts().attempt(), engine.circuits());
+		if (engine.settings().workers().batch() != null) {
+			BatchRunner<Delivery> runner = new BatchHandlerRunner(decoder,
+					(records, acknowledgment, consumer) -> watch(
+							() -> handle(records, (HandlerCall) Objects.requireNonNull(acknowledgment))),
+					CONSUMER, opener, Surroundings.NONE);
+			engine.bind((batch) -> {
+				this.taken = batch;
+				return runner.run(batch);
+			});
+		}
+		else {
+			engine.bind(new HandlerRunner(decoder,
+					(record, acknowledgment,
+							consumer) -> watch(() -> handle((Attempt) Objects.requireNonNull(acknowledgment))),
+					CONSUMER, opener, Surroundings.NONE));
+		}
 	}
 
 	Queue queue() {
@@ -145,35 +171,73 @@ final class SimulatedProcess {
 	}
 
 	private void handle(Attempt attempt) {
+		SimulatedAttempt begun = begin(attempt, List.of(attempt));
+		int choice = this.simulation.upTo(100);
+		if (choice <= 15) {
+			begun.succeeds();
+			this.simulation.note("%s succeeds", begun);
+		}
+		else if (this.simulation.fails(8)) {
+			this.simulation.note("%s throws", begun);
+			throw new IllegalStateException("Fails");
+		}
+		else {
+			this.simulation.note("%s begins", begun);
+			attempt.awaitAnswer();
+			this.calls.add(new Call(begun));
+		}
+	}
+
+	private void handle(List<ConsumerRecord<Object, Object>> records, HandlerCall call) {
+		List<Attempt> attempts = this.taken.stream()
+			.map((task) -> task.task().attempt())
+			.filter((attempt) -> attempt != null && !attempt.isDecided())
+			.toList();
+		assertThat(records).extracting(ConsumerRecord::offset)
+			.as("Batch of %s", attempts)
+			.isEqualTo(attempts.stream().map((attempt) -> attempt.record().offset()).toList());
+		attempts.forEach((attempt) -> assertThat(this.alone.remove(attempt.delivery()) && attempts.size() > 1)
+			.as("%s runs with others", attempt)
+			.isFalse());
+		SimulatedBatch batch = new SimulatedBatch(this.simulation,
+				attempts.stream().map((attempt) -> begin(attempt, attempts)).toList(), call, this.alone);
+		int choice = this.simulation.upTo(100);
+		if (choice <= 15) {
+			batch.succeeds();
+		}
+		else if (this.simulation.fails(8)) {
+			throw batch.fails();
+		}
+		else {
+			this.simulation.note("%s begin", attempts);
+			call.awaitAnswer();
+			this.calls.add(batch);
+		}
+	}
+
+	/** An attempt begins, together with those of its batch. */
+	private SimulatedAttempt begin(Attempt attempt, List<Attempt> batch) {
 		Ownership ownership = owner(attempt.delivery().assignment());
 		assertThat(ownership).as("Owner of %s, which is handled", attempt).isNotNull();
-		ownership.delivers(attempt.delivery().offset(), attempt.attempt());
+		ownership.delivers(attempt.delivery().offset(), attempt.attempt(),
+				this.queue.settings().workers().batch() != null);
 		Object key = orderKey(attempt.record());
 		if (key != null) {
-			ownership.isNext(attempt.record(), (record) -> key.equals(orderKey(record)));
+			List<ConsumerRecord<byte[], byte[]>> inFront = batch.subList(0, batch.indexOf(attempt))
+				.stream()
+				.map(Attempt::record)
+				.toList();
+			ownership.isNext(attempt.record(), (record) -> !inFront.contains(record) && key.equals(orderKey(record)));
 			this.queue.lanes()
 				.engine(attempt.delivery())
 				.dispatcher()
-				.forEachInFlight((other) -> assertThat(other != attempt.delivery() && key.equals(this.keys.get(other)))
+				.forEachInFlight((other) -> assertThat(batch.stream().noneMatch((member) -> member.delivery() == other)
+						&& key.equals(this.keys.get(other)))
 					.as("%s runs beside %s", attempt, other)
 					.isFalse());
 			this.keys.put(attempt.delivery(), key);
 		}
-		Call call = new Call(attempt, ownership);
-		int choice = this.simulation.upTo(100);
-		if (choice <= 15) {
-			call.succeeds();
-			this.simulation.note("%s succeeds in generation %s", attempt, ownership.generation);
-		}
-		else if (this.simulation.fails(8)) {
-			this.simulation.note("%s throws in generation %s", attempt, ownership.generation);
-			throw new IllegalStateException("Fails");
-		}
-		else {
-			this.simulation.note("%s begins in generation %s", attempt, ownership.generation);
-			attempt.awaitAnswer();
-			this.calls.add(call);
-		}
+		return new SimulatedAttempt(attempt, ownership);
 	}
 
 	/** What records have in common that must not run at one time. */
@@ -190,28 +254,18 @@ final class SimulatedProcess {
 	/** Some open call is answered, or one that was answered before. */
 	void answer() {
 		if (!this.answered.isEmpty() && this.simulation.fails(10)) {
-			Call late = this.answered.remove();
-			attempt(this.simulation.happens(50) ? late.attempt::ack : () -> late.attempt.reject("late"));
+			attempt(this.answered.remove()::answerAgain);
 		}
 		if (this.calls.isEmpty()) {
 			return;
 		}
 		int index = this.simulation.happens(30) ? 0 : this.simulation.upTo(this.calls.size()) - 1;
-		Call call = this.calls.remove(index);
-		if (this.answered.size() < 20) {
-			this.answered.add(call);
-		}
-		Attempt attempt = call.attempt;
-		if (this.simulation.fails(12)) {
-			Duration delay = Duration.ofMillis(this.simulation.upTo(500) - 1);
-			this.simulation.note("%s is to be retried after %s", attempt, delay);
-			attempt(() -> attempt.retryAfter(delay));
-		}
-		else {
-			this.simulation.note("%s succeeds in generation %s, cancelled %s", attempt, call.ownership.generation,
-					attempt.isCancelled());
-			call.succeeds();
-			attempt(attempt::ack);
+		SimulatedCall call = this.calls.get(index);
+		if (call.answer()) {
+			this.calls.remove(index);
+			if (this.answered.size() < 20) {
+				this.answered.add(call);
+			}
 		}
 	}
 
@@ -232,22 +286,41 @@ final class SimulatedProcess {
 		assertThat(held.values()).as("%s", held).containsOnly(0L);
 	}
 
-	/** One call of a handler whose answer is still to come. */
-	private static final class Call {
+	/** One call of a handler that takes one record. */
+	private final class Call implements SimulatedCall {
+
+		private final SimulatedAttempt begun;
 
 		private final Attempt attempt;
 
-		private final Ownership ownership;
-
-		Call(Attempt attempt, Ownership ownership) {
-			this.attempt = attempt;
-			this.ownership = ownership;
+		Call(SimulatedAttempt begun) {
+			this.begun = begun;
+			this.attempt = begun.attempt;
 		}
 
-		/** The model settles the record if this answer counts. */
-		void succeeds() {
-			if (!this.attempt.isCancelled() && !this.ownership.ended) {
-				this.ownership.settles(this.attempt.record());
+		@Override
+		public boolean answer() {
+			Simulation simulation = SimulatedProcess.this.simulation;
+			if (simulation.fails(12)) {
+				Duration delay = Duration.ofMillis(simulation.upTo(500) - 1);
+				simulation.note("%s is to be retried after %s", this.begun, delay);
+				attempt(() -> this.attempt.retryAfter(delay));
+			}
+			else {
+				simulation.note("%s succeeds, cancelled %s", this.begun, this.attempt.isCancelled());
+				this.begun.succeeds();
+				attempt(this.attempt::ack);
+			}
+			return true;
+		}
+
+		@Override
+		public void answerAgain() {
+			if (SimulatedProcess.this.simulation.happens(50)) {
+				this.attempt.ack();
+			}
+			else {
+				this.attempt.reject("late");
 			}
 		}
 

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.queuestarter.Ordering;
 import io.queuestarter.blockage.BlockageRule;
+import io.queuestarter.container.QueueSettings.Batch;
 import io.queuestarter.container.QueueSettings.DeadLetterTopic;
 import io.queuestarter.container.QueueSettings.Retry;
 import io.queuestarter.container.QueueSettings.Timeouts;
@@ -95,7 +96,7 @@ final class Simulation {
 				oneOf(2, 10, 100), oneOf(50, 500, 1 << 20));
 		QueueSettings queue = new QueueSettings("simulated", null,
 				Ordering.values()[this.random.nextInt(Ordering.values().length)],
-				new Workers(false, oneOf(1, 3, 16), oneOf(0, 1, 4)), limits,
+				new Workers(false, oneOf(1, 3, 16), oneOf(0, 1, 4), batch()), limits,
 				timeouts(Duration.ofMillis(oneOf(200, 5_000))),
 				new OutageSettings(false, "simulated", null, Duration.ofMinutes(5), 1, Duration.ZERO),
 				new BlockageRule(false, 0.9, 0.98, 10, Duration.ofMinutes(5), 10), Aside.DLQ,
@@ -104,6 +105,11 @@ final class Simulation {
 				new DeadLetterTopic(false, "{topic}-dlq", false, TooLarge.HOLD), Duration.ofMillis(oneOf(0, 20, 500)),
 				LaneSettings.NONE, Map.of());
 		return happens(50) ? queue.with(lanes(queue)) : queue;
+	}
+
+	/** Nobody submits while a worker lingers here: it soon takes what there is. */
+	private @Nullable Batch batch() {
+		return happens(33) ? new Batch(oneOf(1, 2, 5, 20), Duration.ofNanos(oneOf(0, 1))) : null;
 	}
 
 	private static LaneSettings lanes(QueueSettings queue) {
