@@ -184,14 +184,15 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 				definition.takesBatch() ? batch(lookup, annotation, maxInFlight) : null);
 	}
 
+	/** A lane has no batches of its own, but may have fewer places than a batch takes. */
 	private static QueueSettings.Batch batch(SettingLookup lookup, QueueListener annotation, int maxInFlight) {
 		int size = lookup.find("batch.size", in(QueueProperties::batch, Batch::size), batchSize(annotation),
 				Math.min(100, maxInFlight));
-		lookup.require(size >= 1 && size <= maxInFlight, "batch.size",
+		lookup.require(size >= 1 && (size <= maxInFlight || lookup.isOfLane()), "batch.size",
 				"at least 1 and at most dispatch.max-in-flight, " + maxInFlight);
 		Duration linger = lookup.find("batch.linger", in(QueueProperties::batch, Batch::linger), Duration.ofMillis(10));
 		requireBetween(lookup, "batch.linger", linger, Duration.ZERO, Duration.ofMinutes(1));
-		return new QueueSettings.Batch(size, linger);
+		return new QueueSettings.Batch(Math.min(size, maxInFlight), linger);
 	}
 
 	private static IntakeLimits limits(SettingLookup lookup) {

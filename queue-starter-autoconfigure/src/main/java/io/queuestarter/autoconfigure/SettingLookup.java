@@ -171,6 +171,10 @@ final class SettingLookup {
 	}
 
 	/** Fails unless a condition holds for the value of a key. */
+	boolean isOfLane() {
+		return this.lane != null;
+	}
+
 	void require(boolean condition, String key, String expected) {
 		if (!condition) {
 			throw refusal(key, expected);

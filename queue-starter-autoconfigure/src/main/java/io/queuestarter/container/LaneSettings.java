@@ -2,6 +2,7 @@ package io.queuestarter.container;
 
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -44,6 +45,12 @@ public record LaneSettings(ContextRules rules, String defaultLane, Map<String, Q
 			return "";
 		}
 		return this.served.keySet().stream().sorted().collect(Collectors.joining(".", ".", ""));
+	}
+
+	/** What the log says of them when the queue starts. */
+	String summary() {
+		return this.served.isEmpty() ? ""
+				: ", lanes " + this.served.keySet() + ", others: " + this.foreign.name().toLowerCase(Locale.ROOT);
 	}
 
 	/** Topics that records of other lanes are written to. */

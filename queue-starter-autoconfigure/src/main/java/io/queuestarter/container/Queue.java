@@ -174,9 +174,10 @@ public final class Queue implements JobQueue {
 		this.staticMembers.starting();
 		this.topics.prepareOwn();
 		this.lanes.start();
-		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records", id(),
+		LOGGER.info("Queue '{}' starts: group '{}', up to {} in flight on {} threads, window {} records{}", id(),
 				this.group, this.settings.workers().maxInFlight(),
-				this.settings.workers().virtual() ? "virtual" : "platform", this.settings.limits().window());
+				this.settings.workers().virtual() ? "virtual" : "platform", this.settings.limits().window(),
+				this.settings.lanes().summary());
 	}
 
 	QueueTopics topics() {

@@ -2,6 +2,7 @@ package io.queuestarter.container;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -17,6 +18,9 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor.AnnotationEnhancer;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.ValueConstants;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.StringUtils;
@@ -125,6 +129,9 @@ public final class QueueDefinitions implements AnnotationEnhancer {
 					"Remove the QueueContext. A QueueBatchException names the records that failed, are to be rejected, "
 							+ "or to be tried again later.");
 		}
+		if (definition.takesBatch()) {
+			Arrays.stream(method.getParameters()).forEach((parameter) -> checkHeader(name, parameter));
+		}
 		if (Arrays.stream(method.getParameterTypes()).anyMatch(Consumer.class::isAssignableFrom)) {
 			throw new QueueConfigurationException("Queue method " + name + " takes the Kafka consumer.",
 					"Remove the parameter: handlers run beside the consumer's thread. Take a QueueContext or an "
@@ -136,6 +143,18 @@ public final class QueueDefinitions implements AnnotationEnhancer {
 		catch (IllegalArgumentException ex) {
 			throw new QueueConfigurationException("Queue method " + name + " " + ex.getMessage() + ".",
 					"Change its return type.");
+		}
+	}
+
+	/** It would be missing in each batch, and all records be dead-lettered for it. */
+	private static void checkHeader(String method, Parameter parameter) {
+		Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
+		if (header != null && header.required() && header.defaultValue().equals(ValueConstants.DEFAULT_NONE)
+				&& !header.name().isEmpty() && !header.name().startsWith(KafkaHeaders.PREFIX)) {
+			throw new QueueConfigurationException(
+					"Queue method " + method + " takes a List and the header '" + header.name()
+							+ "', which is that of a single record.",
+					"Take a List of Messages or of ConsumerRecords, which have their headers.");
 		}
 	}
 

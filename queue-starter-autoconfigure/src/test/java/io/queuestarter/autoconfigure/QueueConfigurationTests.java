@@ -22,6 +22,7 @@ import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.messaging.handler.annotation.Header;
 
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueContext;
@@ -524,6 +525,28 @@ class QueueConfigurationTests {
 	}
 
 	@Test
+	void batchOfALaneIsNoLargerThanItsPlaces() {
+		this.runner.withBean(Batch.class)
+			.withPropertyValues("kafka-queue.listeners.batch.batch.size=50",
+					"kafka-queue.listeners.batch.lanes.header=tenancy",
+					"kafka-queue.listeners.batch.lanes.named.test.dispatch.max-in-flight=4")
+			.run((context) -> {
+				QueueSettings settings = context.getBean(Queues.class).find("batch").orElseThrow().settings();
+				assertThat(settings.lanes().served().values()).extracting((lane) -> lane.workers().batch())
+					.containsExactly(new QueueSettings.Batch(50, Duration.ofMillis(10)),
+							new QueueSettings.Batch(4, Duration.ofMillis(10)));
+			});
+	}
+
+	@Test
+	void headerOfASingleRecordIsRefusedInABatch() {
+		this.runner.withBean(BatchWithHeader.class)
+			.run((context) -> refused(context.getStartupFailure())
+				.hasMessageContaining("BatchWithHeader.handle takes a List and the header 'tenancy'")
+				.hasMessageContaining("Take a List of Messages or of ConsumerRecords"));
+	}
+
+	@Test
 	void batchSettingsOfAMethodThatTakesOneRecordAreRefused() {
 		this.runner.withBean(Groupless.class)
 			.withPropertyValues("kafka-queue.listeners.groupless.group=g",
@@ -742,6 +765,14 @@ class QueueConfigurationTests {
 
 		@QueueListener(id = "batch", topics = "trips", groupId = "g", autoStartup = "false")
 		void handle(List<String> values) {
+		}
+
+	}
+
+	static class BatchWithHeader {
+
+		@QueueListener(id = "batch", topics = "trips", groupId = "g", autoStartup = "false")
+		void handle(List<String> values, @Header("tenancy") String tenancy) {
 		}
 
 	}
