@@ -78,7 +78,7 @@ final class KeyTurns<T> {
 	 */
 	@Nullable Follower<T> join(T task) {
 		Turn<T> turn = turnOf(task);
-		if (turn == null || turn.followers == null || turn.slots != turn.members()) {
+		if (turn == null || turn.followers == null || !turn.isAboutToRun()) {
 			return null;
 		}
 		Follower<T> next = turn.followers.peek();
@@ -247,8 +247,13 @@ final class KeyTurns<T> {
 			this.task = task;
 		}
 
-		int members() {
-			return (this.companions != null) ? 1 + this.companions.size() : 1;
+		/**
+		 * Whether all that have it occupy a slot each. Who has it may occupy another one
+		 * still, of a run that gave it back, while a companion waits to run again.
+		 */
+		boolean isAboutToRun() {
+			int waiting = (this.companions != null) ? this.companions.size() - this.companionSlots : 0;
+			return waiting == 0 && this.slots - this.companionSlots == 1;
 		}
 
 		ArrayDeque<Companion<T>> companions() {

@@ -280,6 +280,36 @@ class DispatcherBatchTests {
 		assertThat(dispatcher.keysInTurn()).isZero();
 	}
 
+	/** Others look for tasks between the answer of a run and the end of its slots. */
+	@Test
+	void noTaskJoinsOneThatIsTakenAgainWhileItsCompanionWaitsBehindIt() {
+		List<String> runs = new ArrayList<>();
+		AtomicReference<@Nullable Dispatcher<KeyedTask>> current = new AtomicReference<>();
+		AtomicReference<@Nullable TaskQueue<KeyedTask>> queue = new AtomicReference<>();
+		Dispatcher<KeyedTask> dispatcher = new Dispatcher<>(10, 0, this.workers::add, (task, slot) -> true, () -> {
+		}, KeyedTask.ORDER, new Batching<>(2, 0, (batch) -> {
+			List<KeyedTask> tasks = batch.stream().map(Taken::task).toList();
+			runs.add(tasks.toString());
+			for (KeyedTask task : tasks) {
+				task.over = runs.size() > 2;
+				if (!task.over) {
+					Objects.requireNonNull(current.get()).giveBack(Objects.requireNonNull(queue.get()), task);
+				}
+			}
+			work();
+			return batch;
+		}));
+		current.set(dispatcher);
+		queue.set(dispatcher.open(0));
+
+		dispatcher.submit(Objects.requireNonNull(queue.get()),
+				IntStream.range(0, 4).mapToObj((number) -> new KeyedTask("k", number)).toList());
+		work();
+
+		assertThat(runs).containsExactly("[k-0, k-1]", "[k-0]", "[k-0]", "[k-1, k-2]", "[k-3]");
+		assertThat(dispatcher.waitingForTurn()).isZero();
+	}
+
 	@Test
 	void orderOfEachKeyHoldsWhateverHappensToItsBatches() {
 		SplittableRandom random = Seeds.random("DispatcherBatchTests");
