@@ -28,7 +28,7 @@ class KeyTurnsLincheckTests {
 
 	@Test
 	void noScheduleBreaksTheOrderOfAKey() {
-		Interleavings.explore(Alone.class);
+		Interleavings.exploreFew(Alone.class);
 	}
 
 	@Test
@@ -38,7 +38,7 @@ class KeyTurnsLincheckTests {
 
 	@Test
 	void noScheduleBreaksTheOrderOfAKeyWithinBatches() {
-		Interleavings.explore(Together.class);
+		Interleavings.exploreFew(Together.class);
 	}
 
 	@Test

@@ -11,6 +11,8 @@ public final class Interleavings {
 
 	private static final int SCENARIOS = Effort.of(5, 200);
 
+	private static final int FEW_SCENARIOS = Effort.of(2, 200);
+
 	private static final int INVOCATIONS = Effort.of(200, 10_000);
 
 	private static final int THREADS = 3;
@@ -22,7 +24,16 @@ public final class Interleavings {
 
 	/** Tries schedules one by one, in a sequentially consistent memory. */
 	public static void explore(Class<?> operations) {
-		new ModelCheckingOptions().iterations(SCENARIOS)
+		explore(operations, SCENARIOS);
+	}
+
+	/** The same, with fewer scenarios in the normal run: for operations of many steps. */
+	public static void exploreFew(Class<?> operations) {
+		explore(operations, FEW_SCENARIOS);
+	}
+
+	private static void explore(Class<?> operations, int scenarios) {
+		new ModelCheckingOptions().iterations(scenarios)
 			.invocationsPerIteration(INVOCATIONS)
 			.threads(THREADS)
 			.actorsPerThread(OPERATIONS)
