@@ -53,7 +53,7 @@ class QueueDlqEndpointTests {
 
 	private QueueApp start() {
 		// Whatever the age of its records.
-		Broker.createTopic(this.topic + "-dlq", 1, Map.of("retention.ms", "-1"));
+		Broker.createTopic(this.topic + "-dlq", 1, Map.of());
 		return QueueApp.of(Handlers.class)
 			.web()
 			.with("topic", this.topic)

@@ -168,7 +168,7 @@ class DeadLetterBrowserTests {
 
 	@Test
 	void timeIsSoughtInTheLog() {
-		String topic = Broker.newTopic("browse-time", 2, Map.of("retention.ms", "-1"));
+		String topic = Broker.newTopic("browse-time", 2);
 		for (int i = 0; i < 10; i++) {
 			Broker.send(new ProducerRecord<>(topic, 0, 1000L * i, null, Broker.bytes("v")));
 		}
@@ -192,7 +192,7 @@ class DeadLetterBrowserTests {
 
 	@Test
 	void overviewTellsWhatLiesThereAndOfHowManyItSpeaks() {
-		String topic = Broker.newTopic("browse-overview", 2, Map.of("retention.ms", "-1"));
+		String topic = Broker.newTopic("browse-overview", 2);
 		Broker.send(letter(topic, 0, 1000, "nack", "com.acme.Declined"));
 		Broker.send(letter(topic, 0, 2000, "nack", "com.acme.Declined"));
 		Broker.send(letter(topic, 0, 3000, "timeout", "java.util.concurrent.TimeoutException"));
@@ -239,7 +239,7 @@ class DeadLetterBrowserTests {
 
 	@Test
 	void oldestIsFoundBehindTheSampleToo() {
-		String topic = Broker.newTopic("browse-oldest", 2, Map.of("retention.ms", "-1"));
+		String topic = Broker.newTopic("browse-oldest", 2);
 		for (int i = 0; i < 600; i++) {
 			Broker.send(new ProducerRecord<>(topic, i % 2, 10_000L - i % 2, null, Broker.bytes("v")));
 		}

@@ -99,7 +99,8 @@ class DoctorTests {
 
 	@Test
 	void heldRecordIsReportedWhereOperatorsLook(CapturedOutput output) {
-		try (Trial trial = Trial.on("held", 1)) {
+		String week = Long.toString(Duration.ofDays(7).toMillis());
+		try (Trial trial = Trial.in(Broker.newTopic("held", 1, Map.of("retention.ms", week)))) {
 			Hold hold = new Hold();
 			trial.work((record) -> {
 				hold.await();

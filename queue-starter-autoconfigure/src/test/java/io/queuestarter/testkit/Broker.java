@@ -58,6 +58,8 @@ public final class Broker {
 		EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
 		Map<String, String> properties = new HashMap<>();
 		properties.put("auto.create.topics.enable", "false");
+		// Records of 1970 stay, unless a topic says otherwise.
+		properties.put("log.retention.ms", "-1");
 		properties.put("group.initial.rebalance.delay.ms", "0");
 		properties.put("offsets.topic.num.partitions", "4");
 		properties.put("transaction.state.log.num.partitions", "4");
