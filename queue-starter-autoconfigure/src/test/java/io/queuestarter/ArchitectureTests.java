@@ -48,10 +48,11 @@ class ArchitectureTests {
 	// @formatter:off
 		Map.entry("", Set.of()),
 		Map.entry("ledger", Set.of()),
-		Map.entry("dispatch", Set.of("")),
+		Map.entry("lock", Set.of()),
+		Map.entry("dispatch", Set.of("", "lock")),
 		Map.entry("log", Set.of()),
 		Map.entry("context", Set.of("")),
-		Map.entry("outage", Set.of("", "log")),
+		Map.entry("outage", Set.of("", "lock", "log")),
 		Map.entry("delivery", Set.of("", "context", "ledger", "dispatch", "outage")),
 		Map.entry("intake", Set.of("", "context", "ledger", "delivery", "dispatch")),
 		Map.entry("handler", Set.of("", "context", "delivery", "dispatch", "outage", "log")),
@@ -100,7 +101,7 @@ class ArchitectureTests {
 		.should()
 		.onlyDependOnClassesThat()
 		.resideInAnyPackage("java..", "org.jspecify..", "com.google.errorprone.annotations..", ROOT + ".dispatch..",
-				ROOT)
+				ROOT + ".lock..", ROOT)
 		.allowEmptyShould(true);
 
 	@ArchTest

@@ -23,7 +23,6 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
-import org.springframework.kafka.support.converter.MessagingMessageConverter;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
 
@@ -35,6 +34,7 @@ import io.queuestarter.handler.AttemptObserver;
 import io.queuestarter.handler.AttemptOpener;
 import io.queuestarter.handler.BatchHandlerRunner;
 import io.queuestarter.handler.HandlerRunner;
+import io.queuestarter.handler.OnDemandMessageConverter;
 import io.queuestarter.handler.RecordDecoder;
 import io.queuestarter.handler.Surroundings;
 
@@ -90,7 +90,7 @@ public final class QueueListenerContainerFactory extends ConcurrentKafkaListener
 		this.runtime = runtime;
 		this.queues = queues;
 		this.handlerMethods = handlerMethods;
-		setBatchMessageConverter(new StrictBatchConverter(new MessagingMessageConverter()));
+		setRecordMessageConverter(new OnDemandMessageConverter());
 	}
 
 	@Override

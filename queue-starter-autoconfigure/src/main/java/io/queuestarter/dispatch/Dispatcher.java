@@ -9,6 +9,8 @@ import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
+import io.queuestarter.lock.BriefLock;
+
 /**
  * Runs tasks of several queues on worker threads, at most a fixed number at one time.
  * Queues with waiting tasks take turns, one task each, so that a long queue delays the
@@ -26,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dispatcher<T> {
 
-	final ReentrantLock lock = new ReentrantLock();
+	final ReentrantLock lock = new BriefLock();
 
 	final QueuesInTurn<T> queues;
 

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.queuestarter.lock.BriefLock;
 import io.queuestarter.log.LogLimit;
 
 /**
@@ -42,6 +43,12 @@ public final class Circuit {
 	private final long patienceNanos;
 
 	private final LogLimit outcomeFaults;
+
+	/**
+	 * Has outcomes enter the breaker one by one if they can, since its own lock parks who
+	 * finds it taken. Nobody waits for it: behind it there may be user code.
+	 */
+	private final BriefLock entrance = new BriefLock();
 
 	/** Start of the youngest attempt that succeeded. Written by any thread. */
 	private volatile long lastSuccessNanos;
@@ -112,6 +119,7 @@ public final class Circuit {
 
 	/** Predicates and event consumers of a breaker are user code. */
 	private void tell(CircuitBreaker told, Runnable outcome) {
+		boolean alone = this.entrance.tryBriefly();
 		try {
 			outcome.run();
 		}
@@ -121,6 +129,11 @@ public final class Circuit {
 			this.outcomeFaults.warn(LOGGER,
 					"Circuit breaker '{}' could not take an outcome, the attempt does not count: {}", this.name,
 					describe(ex));
+		}
+		finally {
+			if (alone) {
+				this.entrance.unlock();
+			}
 		}
 		look();
 	}

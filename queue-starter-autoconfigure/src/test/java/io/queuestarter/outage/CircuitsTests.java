@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
@@ -263,6 +265,32 @@ class CircuitsTests {
 		}
 
 		assertThat(circuit.isOpen()).isTrue();
+	}
+
+	@Test
+	void X56_eventConsumerThatHangsHoldsUpNoOtherOutcome() throws InterruptedException {
+		CountDownLatch hangs = new CountDownLatch(1);
+		CountDownLatch over = new CountDownLatch(1);
+		this.registry.circuitBreaker("orders").getEventPublisher().onError((event) -> {
+			hangs.countDown();
+			try {
+				over.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		});
+		Circuit circuit = circuits(null).of(null);
+		acquire(circuit, 2);
+		Thread hanging = new Thread(() -> circuit.failed(SECOND, 2 * SECOND, DOWN));
+		hanging.start();
+		assertThat(hangs.await(30, TimeUnit.SECONDS)).isTrue();
+
+		circuit.succeeded(3 * SECOND, 4 * SECOND);
+
+		assertThat(this.registry.circuitBreaker("orders").getMetrics().getNumberOfSuccessfulCalls()).isOne();
+		over.countDown();
+		hanging.join();
 	}
 
 	@SuppressWarnings("unchecked")

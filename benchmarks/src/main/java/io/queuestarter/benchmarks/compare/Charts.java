@@ -80,12 +80,12 @@ final class Charts {
 			ToDoubleFunction<Measurement> figure) throws IOException {
 		XYChart chart = new XYChartBuilder().width(760)
 			.height(360)
-			.title(title + " by " + growth.axis())
+			.title(title)
 			.xAxisTitle(growth.axis())
 			.yAxisTitle(title)
 			.build();
 		chart.getStyler().setChartBackgroundColor(Color.WHITE);
-		chart.getStyler().setXAxisLogarithmic(true);
+		chart.getStyler().setXAxisLogarithmic(growth.byTens());
 		chart.getStyler().setYAxisLogarithmic(true);
 		for (String arm : growth.points().get(0).scenario().arms()) {
 			List<Integer> numbers = new ArrayList<>();

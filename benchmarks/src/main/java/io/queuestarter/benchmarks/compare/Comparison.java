@@ -38,7 +38,8 @@ public final class Comparison {
 	 * @param args names of scenarios, none for all; {@code arms=}, names separated by
 	 * commas; {@code warmups=} and {@code rounds=}; {@code factor=} for more or fewer
 	 * records; {@code out=} for the folder of the report. {@code short} runs a few
-	 * scenarios with few records, once; {@code growth} those in which one number grows.
+	 * scenarios with few records, once; {@code growth} those in which one number grows,
+	 * {@code partitions}, {@code in-flight}, {@code bytes} and {@code window} one each.
 	 * Exits with 1 if an arm lost a record or did not come to the end
 	 */
 	public static void main(String[] args) {
@@ -71,10 +72,14 @@ public final class Comparison {
 	}
 
 	private List<Scenario> scenarios() {
-		this.options.check((name) -> Scenarios.contains(name) || name.equals("short") || name.equals("growth"));
-		if (this.options.has("growth")) {
-			return Growth.all()
-				.stream()
+		this.options.check((name) -> Scenarios.contains(name) || name.equals("short") || name.equals("growth")
+				|| Growth.contains(name));
+		List<Growth> growing = Growth.all()
+			.stream()
+			.filter((growth) -> this.options.has("growth") || this.options.has(growth.name()))
+			.toList();
+		if (!growing.isEmpty()) {
+			return growing.stream()
 				.flatMap((growth) -> growth.points().stream())
 				.map((point) -> point.scenario().times(this.options.get("factor", 1.0)))
 				.toList();

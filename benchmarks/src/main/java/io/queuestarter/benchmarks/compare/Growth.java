@@ -10,9 +10,12 @@ import java.util.function.IntFunction;
  *
  * @param name short name
  * @param axis what grows
+ * @param byTens whether it grows by tens
  * @param points the scenarios, by that number
  */
-record Growth(String name, String axis, List<Point> points) {
+record Growth(String name, String axis, boolean byTens, List<Point> points) {
+
+	private static final int WINDOW = 100_000;
 
 	private static final Set<String> ARMS = Scenarios.arms(Arms.RAW, Arms.QUEUE, Arms.ENGINE);
 
@@ -20,32 +23,40 @@ record Growth(String name, String axis, List<Point> points) {
 	private static final int PLATFORM_THREADS = 2000;
 
 	static List<Growth> all() {
-		return List.of(of("partitions", List.of(1, 10, 100, 1000),
-				(partitions) -> new Scenario("partitions-" + partitions, partitions + " partitions",
-						Load.backlog(partitions, 500_000), Handlers.waiting(0), 100, 10_000, false, ARMS)),
-				of("in-flight", List.of(10, 100, 1000, 10_000, 100_000).stream().filter(Growth::isPossible).toList(),
-						(inFlight) -> new Scenario(
-								"in-flight-" + inFlight, inFlight
-										+ " in flight, 10 ms",
-								Load.backlog(4, Math.min(600_000,
-										300 * inFlight)),
-								Handlers.waiting(10), inFlight, Math.max(10_000,
-										inFlight),
-								false, Scenarios.arms(Arms.QUEUE, Arms.ENGINE))),
-				of("bytes", List.of(100, 1000, 10_000, 100_000, 1_000_000),
+		return List.of(
+				of("partitions", "partitions", true, List.of(1, 10, 100, 1000),
+						(partitions) -> new Scenario("partitions-" + partitions, partitions + " partitions",
+								Load.backlog(partitions, 500_000), Handlers.waiting(0), 100, 10_000, false, ARMS)),
+				of("in-flight", "in flight", true,
+						List.of(10, 100, 1000, 10_000, 100_000).stream().filter(Growth::isPossible).toList(), (
+								inFlight) -> new Scenario("in-flight-" + inFlight, inFlight + " in flight, 10 ms",
+										Load.backlog(4, Math.min(600_000, 300 * inFlight)), Handlers.waiting(10),
+										inFlight, Math.max(10_000, inFlight), false,
+										Scenarios.arms(Arms.QUEUE, Arms.ENGINE))),
+				of("bytes", "bytes of a record", true, List.of(100, 1000, 10_000, 100_000, 1_000_000),
 						(bytes) -> new Scenario("bytes-" + bytes, "records of " + bytes + " bytes",
 								Load.backlog(1, Math.max(500, Math.min(200_000, 500_000_000 / bytes))).ofBytes(bytes),
-								Handlers.waiting(0), 100, 10_000, false, ARMS)));
+								Handlers.waiting(0), 100, 10_000, false, ARMS)),
+				of("window", "% of the window that one record keeps from being committed", false,
+						List.of(0, 25, 50, 75, 100),
+						(percent) -> new Scenario("window-" + percent, percent + " % of a window of " + WINDOW,
+								Load.backlog(1, 5 * WINDOW), Handlers.waiting(0).holding(percent * WINDOW / 100), 100,
+								WINDOW, false, Scenarios.arms(Arms.QUEUE, Arms.ENGINE))));
+	}
+
+	static boolean contains(String name) {
+		return all().stream().anyMatch((growth) -> growth.name().equals(name));
 	}
 
 	private static boolean isPossible(int inFlight) {
 		return Workers.areVirtual() || inFlight <= PLATFORM_THREADS;
 	}
 
-	private static Growth of(String name, List<Integer> numbers, IntFunction<Scenario> scenario) {
+	private static Growth of(String name, String axis, boolean byTens, List<Integer> numbers,
+			IntFunction<Scenario> scenario) {
 		List<Point> points = new ArrayList<>();
 		numbers.forEach((number) -> points.add(new Point(number, scenario.apply(number))));
-		return new Growth(name, name.replace('-', ' '), points);
+		return new Growth(name, axis, byTens, points);
 	}
 
 	/**

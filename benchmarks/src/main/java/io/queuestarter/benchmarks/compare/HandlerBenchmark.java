@@ -1,5 +1,6 @@
 package io.queuestarter.benchmarks.compare;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -27,7 +28,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
+import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.adapter.HandlerAdapter;
+import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 
 import io.queuestarter.context.RecordContext;
 import io.queuestarter.delivery.Assignment;
@@ -38,6 +43,7 @@ import io.queuestarter.delivery.TimeSource;
 import io.queuestarter.dispatch.Dispatcher;
 import io.queuestarter.dispatch.TaskQueue;
 import io.queuestarter.handler.AttemptOpener;
+import io.queuestarter.handler.AnsweringHandlerMethodFactory;
 import io.queuestarter.handler.HandlerRunner;
 import io.queuestarter.handler.PartDecoder;
 import io.queuestarter.handler.RecordDecoder;
@@ -86,6 +92,8 @@ public class HandlerBenchmark {
 	@Param({ "false", "true" })
 	public boolean mdc;
 
+	private @Nullable AcknowledgingConsumerAwareMessageListener<Object, Object> method;
+
 	private long offset;
 
 	private static ByteBudget budget() {
@@ -93,11 +101,9 @@ public class HandlerBenchmark {
 		});
 	}
 
-	private HandlerRunner runner(Blackhole hole) {
+	private HandlerRunner runner(AcknowledgingConsumerAwareMessageListener<Object, Object> listener) {
 		RecordDecoder decoder = new RecordDecoder(PartDecoder.pooled("key", ByteArrayDeserializer::new),
 				PartDecoder.pooled("value", ByteArrayDeserializer::new));
-		AcknowledgingConsumerAwareMessageListener<Object, Object> listener = (record, acknowledgment, consumer) -> hole
-			.consume(record);
 		AttemptOpener opener = new AttemptOpener(this.stages.settler(), TimeSource.SYSTEM, Stages.TIMEOUT,
 				this.stages.circuits());
 		return new HandlerRunner(decoder, listener, new MockConsumer<>("earliest"), opener,
@@ -120,7 +126,37 @@ public class HandlerBenchmark {
 	@Benchmark
 	@OperationsPerInvocation(BATCH)
 	public long admitHandleSettle(Blackhole hole) {
-		HandlerRunner runner = runner(hole);
+		return handle(runner((record, acknowledgment, consumer) -> hole.consume(record)));
+	}
+
+	/**
+	 * The same, by way of Spring Kafka to a method that takes the value.
+	 * @param hole what handlers do
+	 * @return the watermark
+	 * @throws NoSuchMethodException never
+	 */
+	@Benchmark
+	@OperationsPerInvocation(BATCH)
+	public long admitCallMethodSettle(Blackhole hole) throws NoSuchMethodException {
+		if (this.method == null) {
+			this.method = method(new Consumed(hole));
+		}
+		return handle(runner(this.method));
+	}
+
+	private static AcknowledgingConsumerAwareMessageListener<Object, Object> method(Consumed bean)
+			throws NoSuchMethodException {
+		Method method = Consumed.class.getDeclaredMethod("handle", byte[].class);
+		DefaultMessageHandlerMethodFactory methods = new DefaultMessageHandlerMethodFactory();
+		methods.afterPropertiesSet();
+		RecordMessagingMessageListenerAdapter<Object, Object> adapter = new RecordMessagingMessageListenerAdapter<>(
+				bean, method);
+		adapter.setHandlerMethod(new HandlerAdapter(
+				new AnsweringHandlerMethodFactory(methods).createInvocableHandlerMethod(bean, method)));
+		return adapter;
+	}
+
+	private long handle(HandlerRunner runner) {
 		for (int i = 0; i < BATCH; i++) {
 			ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>("orders", 0, this.offset++, 0,
 					TimestampType.CREATE_TIME, 4, 100, KEY, VALUE, new RecordHeaders(), Optional.empty());
@@ -138,6 +174,19 @@ public class HandlerBenchmark {
 	public int handOver() {
 		this.dispatcher.submit(this.queue, this.tasks);
 		return this.dispatcher.waiting();
+	}
+
+	/**
+	 * A bean.
+	 *
+	 * @param hole what its handler does
+	 */
+	record Consumed(Blackhole hole) {
+
+		void handle(byte[] value) {
+			this.hole.consume(value);
+		}
+
 	}
 
 }

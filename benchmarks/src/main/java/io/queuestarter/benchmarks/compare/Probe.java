@@ -14,9 +14,20 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class Probe {
 
+	/** As many as are in flight do not have to end before one that holds the others. */
+	private static final int SLACK = 1000;
+
+	/**
+	 * Records at the end that do not fail: if nothing but failing ones were left, the
+	 * queue would take it for an outage, and wait for a record that succeeds.
+	 */
+	private static final int SOUND = 10_000;
+
 	private final Handlers handlers;
 
 	private final int backlog;
+
+	private final int soundFrom;
 
 	private final Keys keys;
 
@@ -37,6 +48,7 @@ final class Probe {
 	Probe(Scenario scenario) {
 		this.handlers = scenario.handlers();
 		this.backlog = scenario.load().backlog();
+		this.soundFrom = Math.max(this.backlog / 2, this.backlog - SOUND);
 		this.keys = scenario.load().keys();
 		this.attempts = new AtomicIntegerArray(scenario.load().records());
 		this.delays = new AtomicLongArray(scenario.load().paced());
@@ -63,11 +75,14 @@ final class Probe {
 		for (int i = 0; millis > 0 && i < this.handlers.waits(); i++) {
 			Thread.sleep(millis);
 		}
+		if (this.handlers.holds(number)) {
+			hold(number);
+		}
 		if (this.keys.isAside(number)) {
 			return;
 		}
 		int before = this.attempts.getAndIncrement(number);
-		if (this.handlers.fails(number)) {
+		if (number < this.soundFrom && this.handlers.fails(number)) {
 			if (before + 1 == Handlers.ATTEMPTS) {
 				this.ended.increment();
 			}
@@ -81,6 +96,13 @@ final class Probe {
 		this.ended.increment();
 		if (number >= this.backlog) {
 			this.pacedEnded.increment();
+		}
+	}
+
+	private void hold(int number) throws InterruptedException {
+		long enough = Math.min(number + this.handlers.holdEvery(), this.backlog) - SLACK;
+		while (ended() < enough) {
+			Thread.sleep(1);
 		}
 	}
 

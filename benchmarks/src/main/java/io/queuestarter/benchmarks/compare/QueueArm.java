@@ -25,7 +25,8 @@ final class QueueArm implements Arm {
 	@Override
 	public Running start(Scenario scenario, Records records, Probe probe) {
 		return Application.start(App.class, records, probe,
-				Map.of("kafka-queue.defaults.ordering", this.ordering, "kafka-queue.defaults.dispatch.max-in-flight",
+				Map.of("kafka-queue.defaults.ordering", this.ordering, "kafka-queue.defaults.blocking.enabled",
+						scenario.handlers().holdEvery() == 0, "kafka-queue.defaults.dispatch.max-in-flight",
 						scenario.inFlight(), "kafka-queue.defaults.ledger.capacity", scenario.window(),
 						"kafka-queue.defaults.buffer.max-records", buffer(scenario),
 						"kafka-queue.defaults.buffer.max-size", "64MB", "kafka-queue.defaults.retry.local.max-attempts",
