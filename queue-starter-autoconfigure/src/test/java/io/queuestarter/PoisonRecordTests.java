@@ -155,6 +155,22 @@ class PoisonRecordTests {
 		}
 	}
 
+	@Test
+	void headerThatCannotBeMappedFailsOnlyWhoReadsIt() {
+		String topic = Broker.newTopic("poison-unread", 1);
+		ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, null, ONE, ONE);
+		record.headers().add(KafkaHeaders.DELIVERY_ATTEMPT, new byte[1]);
+		Broker.send(record);
+
+		try (QueueApp app = app(Numbers.class, topic)
+			.with("spring.kafka.consumer.value-deserializer", IntegerDeserializer.class.getName())
+			.start()) {
+			QueueApp.eventually().until(() -> Broker.committedOffset("poison", topic, 0) == 1);
+
+			assertThat(app.queue("poison").outcomes().acknowledgedCount()).isOne();
+		}
+	}
+
 	/*
 	 * The type header is taken off by the deserializer and must be there again for the
 	 * second attempt and in the dead letter.

@@ -3,13 +3,15 @@ package io.queuestarter.handler;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.MessageHeaders;
 
 /**
  * Headers of a message that are made when they are first read. <em>Thread-safe.</em>
+ * <p>
+ * They are equal to others with the same content, but {@link MessageHeaders} of another
+ * class are equal to none of these: they do not ask.
  */
 final class OnDemandHeaders extends MessageHeaders {
 
@@ -17,23 +19,24 @@ final class OnDemandHeaders extends MessageHeaders {
 
 	private static final Long NO_TIMESTAMP = -1L;
 
-	private final transient Supplier<MessageHeaders> source;
+	/**
+	 * Volatile; a {@link Source}, or the headers. Two threads that are first at one time
+	 * make the same twice.
+	 */
+	private transient volatile Object state;
 
-	/** Volatile; two threads that are first at one time make the same twice. */
-	private transient volatile @Nullable MessageHeaders made;
-
-	OnDemandHeaders(Supplier<MessageHeaders> source) {
+	OnDemandHeaders(Source source) {
 		super(null, ID_VALUE_NONE, NO_TIMESTAMP);
-		this.source = source;
+		this.state = source;
 	}
 
 	private MessageHeaders made() {
-		MessageHeaders headers = this.made;
-		if (headers == null) {
-			headers = this.source.get();
-			this.made = headers;
+		Object current = this.state;
+		if (current instanceof Source source) {
+			current = source.make();
+			this.state = current;
 		}
-		return headers;
+		return (MessageHeaders) current;
 	}
 
 	@Override
@@ -104,6 +107,16 @@ final class OnDemandHeaders extends MessageHeaders {
 	/** Serialized are headers like others. */
 	private Object writeReplace() {
 		return made();
+	}
+
+	/**
+	 * Makes the headers.
+	 */
+	@FunctionalInterface
+	interface Source {
+
+		MessageHeaders make();
+
 	}
 
 }

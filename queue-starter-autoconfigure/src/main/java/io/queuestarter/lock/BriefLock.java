@@ -3,8 +3,8 @@ package io.queuestarter.lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Guards sections of a few instructions that workers go through for each record: who
- * finds it taken looks again for some microseconds before its thread parks.
+ * Guards sections that workers go through for each record, mostly of a few instructions:
+ * who finds it taken looks again for some microseconds before its thread parks.
  * <em>Thread-safe.</em>
  */
 /*

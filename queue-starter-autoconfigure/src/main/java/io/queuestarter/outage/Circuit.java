@@ -45,8 +45,9 @@ public final class Circuit {
 	private final LogLimit outcomeFaults;
 
 	/**
-	 * Has outcomes enter the breaker one by one if they can, since its own lock parks who
-	 * finds it taken. Nobody waits for it: behind it there may be user code.
+	 * Has outcomes enter the breaker one by one if they can, since the lock of its window
+	 * parks who finds it taken. Nobody waits for it longer than a moment: behind it there
+	 * may be user code.
 	 */
 	private final BriefLock entrance = new BriefLock();
 
@@ -119,8 +120,9 @@ public final class Circuit {
 
 	/** Predicates and event consumers of a breaker are user code. */
 	private void tell(CircuitBreaker told, Runnable outcome) {
-		boolean alone = this.entrance.tryBriefly();
+		boolean alone = false;
 		try {
+			alone = this.entrance.tryBriefly();
 			outcome.run();
 		}
 		catch (Throwable ex) {

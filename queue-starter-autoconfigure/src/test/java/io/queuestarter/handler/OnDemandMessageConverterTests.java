@@ -24,7 +24,6 @@ import org.springframework.kafka.support.SimpleKafkaHeaderMapper;
 import org.springframework.kafka.support.converter.MessagingMessageConverter;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
-import org.springframework.messaging.converter.StringMessageConverter;
 import org.springframework.messaging.support.MessageBuilder;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -85,7 +84,7 @@ class OnDemandMessageConverterTests {
 	}
 
 	@Test
-	void headersAreAsTheLibrariesInEveryComparison() {
+	void headersAreEqualToThoseOfSpringKafka() {
 		MessagingMessageConverter converter = this.converter;
 		converter.setHeaderMapper(textMapper());
 		MessagingMessageConverter library = new MessagingMessageConverter();
@@ -140,6 +139,24 @@ class OnDemandMessageConverterTests {
 	}
 
 	@Test
+	void headersAreThoseFromBeforeTheHandlerAlteredThem() {
+		ConsumerRecord<String, @Nullable String> record = record("paid");
+		Message<?> message = this.converter.toMessage(record, null, null, String.class);
+
+		record.headers().remove("tenant").add("late", new byte[0]);
+
+		assertThat(message.getHeaders()).containsKey("tenant").doesNotContainKey("late");
+	}
+
+	@Test
+	void acknowledgmentAndConsumerArePassed() {
+		Message<?> message = this.converter.toMessage(RECORD, "acknowledgment", "consumer", String.class);
+
+		assertThat(message.getHeaders()).containsEntry(KafkaHeaders.ACKNOWLEDGMENT, "acknowledgment")
+			.containsEntry(KafkaHeaders.CONSUMER, "consumer");
+	}
+
+	@Test
 	void headersAreSerializedAsThoseOfSpringKafkaAre() throws IOException, ClassNotFoundException {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 		try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
@@ -155,15 +172,6 @@ class OnDemandMessageConverterTests {
 	void tombstoneIsNull() {
 		assertThat(this.converter.toMessage(record(null), null, null, String.class).getPayload())
 			.isSameAs(KafkaNull.INSTANCE);
-	}
-
-	@Test
-	void ownConverterOfPayloadsIsAsked() {
-		this.converter.setMessagingConverter(new StringMessageConverter());
-		ConsumerRecord<String, byte[]> bytes = new ConsumerRecord<>("orders", 3, 17, "k",
-				"paid".getBytes(StandardCharsets.UTF_8));
-
-		assertThat(this.converter.toMessage(bytes, null, null, String.class).getPayload()).isEqualTo("paid");
 	}
 
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -43,7 +44,7 @@ class BriefLockTests {
 	}
 
 	@Test
-	void whoCanDoWithoutDoesNotWaitForAnOwnerThatStays() throws InterruptedException {
+	void ownerThatStaysIsWaitedForUnlessOneCanDoWithout() throws InterruptedException {
 		CountDownLatch owned = new CountDownLatch(1);
 		CountDownLatch tried = new CountDownLatch(1);
 		Thread owner = new Thread(() -> {
@@ -64,8 +65,17 @@ class BriefLockTests {
 
 		assertThat(this.lock.tryBriefly()).isFalse();
 
+		Thread waiting = new Thread(() -> {
+			this.lock.lock();
+			this.lock.lock();
+			this.lock.unlock();
+			this.lock.unlock();
+		});
+		waiting.start();
+		Awaitility.await().until(() -> this.lock.hasQueuedThread(waiting));
 		tried.countDown();
 		owner.join();
+		waiting.join();
 		assertThat(this.lock.tryBriefly()).isTrue();
 	}
 

@@ -286,11 +286,15 @@ class CircuitsTests {
 		hanging.start();
 		assertThat(hangs.await(30, TimeUnit.SECONDS)).isTrue();
 
-		circuit.succeeded(3 * SECOND, 4 * SECOND);
-
-		assertThat(this.registry.circuitBreaker("orders").getMetrics().getNumberOfSuccessfulCalls()).isOne();
+		Thread other = new Thread(() -> circuit.succeeded(3 * SECOND, 4 * SECOND));
+		other.start();
+		other.join(30_000);
+		boolean heldUp = other.isAlive();
 		over.countDown();
 		hanging.join();
+
+		assertThat(heldUp).isFalse();
+		assertThat(this.registry.circuitBreaker("orders").getMetrics().getNumberOfSuccessfulCalls()).isOne();
 	}
 
 	@SuppressWarnings("unchecked")

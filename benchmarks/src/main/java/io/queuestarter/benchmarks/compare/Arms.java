@@ -16,6 +16,8 @@ final class Arms {
 
 	static final String PARALLEL = "parallel";
 
+	static final String PARALLEL_DEFAULTS = "parallel-defaults";
+
 	static final String PARALLEL_KEY = "parallel-key";
 
 	static final String SHARE = "share";
@@ -33,8 +35,9 @@ final class Arms {
 		Map<String, Arm> arms = new LinkedHashMap<>();
 		arms.put(RAW, new RawLoop());
 		arms.put(LISTENER, new ListenerArm());
-		arms.put(PARALLEL, new ParallelArm(ProcessingOrder.UNORDERED));
-		arms.put(PARALLEL_KEY, new ParallelArm(ProcessingOrder.KEY));
+		arms.put(PARALLEL, new ParallelArm(ProcessingOrder.UNORDERED, true));
+		arms.put(PARALLEL_DEFAULTS, new ParallelArm(ProcessingOrder.UNORDERED, false));
+		arms.put(PARALLEL_KEY, new ParallelArm(ProcessingOrder.KEY, true));
 		arms.put(SHARE, new ShareArm(cluster));
 		arms.put(QUEUE, new QueueArm("unordered"));
 		arms.put(QUEUE_KEY, new QueueArm("key"));

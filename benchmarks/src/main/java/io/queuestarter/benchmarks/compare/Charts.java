@@ -67,7 +67,7 @@ final class Charts {
 		chart.getStyler().setChartBackgroundColor(Color.WHITE);
 		chart.getStyler().setYAxisDecimalPattern("#,##0.0");
 		List<String> names = compared.stream().map((result) -> result.scenario().name()).toList();
-		for (String arm : List.of(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.SHARE, Arms.QUEUE, Arms.ENGINE)) {
+		for (String arm : List.of(Arms.PARALLEL, Arms.PARALLEL_DEFAULTS, Arms.SHARE, Arms.QUEUE, Arms.ENGINE)) {
 			chart.addSeries(arm, names,
 					compared.stream()
 						.map((result) -> result.isComplete(arm) ? result.ratio(arm, Arms.PARALLEL) : 0.0)

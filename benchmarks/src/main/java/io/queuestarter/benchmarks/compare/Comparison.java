@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -99,12 +100,16 @@ public final class Comparison {
 		int rounds = this.options.get("rounds", this.options.has("short") ? 1 : 3);
 		List<String> usual = new ArrayList<>(this.arms.keySet());
 		if (this.options.has("short")) {
-			usual.remove(Arms.PARALLEL_KEY);
+			usual.removeAll(List.of(Arms.PARALLEL_KEY, Arms.PARALLEL_DEFAULTS));
 		}
 		Set<String> chosen = Set.of(this.options.get("arms", String.join(",", usual)).split(","));
+		if (!this.arms.keySet().containsAll(chosen)) {
+			throw new IllegalArgumentException("Arms are " + this.arms.keySet() + ", not " + chosen);
+		}
 		List<String> turn = new ArrayList<>(scenario.arms());
 		turn.retainAll(chosen);
 		Result result = new Result(scenario, turn);
+		Random order = new Random(1);
 		@Nullable String topic = null;
 		for (int round = 0; round < warmups + rounds; round++) {
 			for (String arm : turn) {
@@ -123,7 +128,7 @@ public final class Comparison {
 					this.cluster.delete(topic);
 				}
 			}
-			Collections.rotate(turn, 1);
+			Collections.shuffle(turn, order);
 		}
 		if (topic != null && scenario.load().rate() == 0) {
 			this.cluster.delete(topic);

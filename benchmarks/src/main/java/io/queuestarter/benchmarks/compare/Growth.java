@@ -37,11 +37,12 @@ record Growth(String name, String axis, boolean byTens, List<Point> points) {
 						(bytes) -> new Scenario("bytes-" + bytes, "records of " + bytes + " bytes",
 								Load.backlog(1, Math.max(500, Math.min(200_000, 500_000_000 / bytes))).ofBytes(bytes),
 								Handlers.waiting(0), 100, 10_000, false, ARMS)),
-				of("window", "% of the window that one record keeps from being committed", false,
-						List.of(0, 25, 50, 75, 100),
+				of("window", "% of the window up to which one record after the other keeps it from being committed",
+						false, List.of(0, 25, 50, 75, 100),
 						(percent) -> new Scenario("window-" + percent, percent + " % of a window of " + WINDOW,
-								Load.backlog(1, 5 * WINDOW), Handlers.waiting(0).holding(percent * WINDOW / 100), 100,
-								WINDOW, false, Scenarios.arms(Arms.QUEUE, Arms.ENGINE))));
+								Load.backlog(1, 20 * WINDOW),
+								Handlers.waiting(0).holding(Math.max(Probe.SLACK, percent * WINDOW / 100)), 100, WINDOW,
+								false, Scenarios.arms(Arms.QUEUE, Arms.ENGINE))));
 	}
 
 	static boolean contains(String name) {

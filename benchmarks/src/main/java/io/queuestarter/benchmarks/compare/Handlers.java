@@ -1,5 +1,7 @@
 package io.queuestarter.benchmarks.compare;
 
+import java.util.SplittableRandom;
+
 /**
  * What handlers do with their records.
  *
@@ -41,15 +43,21 @@ record Handlers(int millis, int waits, int slowEvery, int slowMillis, int failEv
 	}
 
 	boolean fails(int number) {
-		return this.failEvery > 0 && number % this.failEvery == this.failEvery / 2;
+		return isOneIn(this.failEvery, number);
 	}
 
 	int millisOf(int number) {
-		return (this.slowEvery > 0 && number % this.slowEvery == this.slowEvery / 2) ? this.slowMillis : this.millis;
+		return isOneIn(this.slowEvery, number) ? this.slowMillis : this.millis;
 	}
 
+	/** Scattered, so that they are neither of one key nor of one partition. */
+	private static boolean isOneIn(int every, int number) {
+		return every > 0 && new SplittableRandom(number).nextInt(every) == 0;
+	}
+
+	/** Part of the attempts that succeed. */
 	double soundShare() {
-		return (this.failEvery > 0) ? 1 - 1.0 / this.failEvery : 1;
+		return (this.failEvery > 0) ? (this.failEvery - 1.0) / (this.failEvery - 1.0 + ATTEMPTS) : 1;
 	}
 
 	double meanSeconds() {

@@ -33,13 +33,6 @@ record Keys(int count, double exponent, boolean hot) {
 		return this.hot && number % 2 == 1;
 	}
 
-	/**
-	 * Part of the records that wait for each other most, of those that are waited for.
-	 */
-	double largestShare() {
-		return (this.exponent > 0) ? weights()[0] / Arrays.stream(weights()).sum() : 1.0 / this.count;
-	}
-
 	/** The key of each record, by its number. */
 	IntUnaryOperator byNumber() {
 		if (this.exponent == 0) {

@@ -2,6 +2,7 @@ package io.queuestarter.benchmarks.compare;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -15,7 +16,10 @@ import java.util.concurrent.atomic.LongAdder;
 final class Probe {
 
 	/** As many as are in flight do not have to end before one that holds the others. */
-	private static final int SLACK = 1000;
+	static final int SLACK = 1000;
+
+	/** Some may have been lost. */
+	private static final long HOLD_LIMIT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
 	/**
 	 * Records at the end that do not fail: if nothing but failing ones were left, the
@@ -48,7 +52,7 @@ final class Probe {
 	Probe(Scenario scenario) {
 		this.handlers = scenario.handlers();
 		this.backlog = scenario.load().backlog();
-		this.soundFrom = Math.max(this.backlog / 2, this.backlog - SOUND);
+		this.soundFrom = Math.max(this.backlog / 10 * 9, this.backlog - SOUND);
 		this.keys = scenario.load().keys();
 		this.attempts = new AtomicIntegerArray(scenario.load().records());
 		this.delays = new AtomicLongArray(scenario.load().paced());
@@ -100,8 +104,9 @@ final class Probe {
 	}
 
 	private void hold(int number) throws InterruptedException {
-		long enough = Math.min(number + this.handlers.holdEvery(), this.backlog) - SLACK;
-		while (ended() < enough) {
+		long enough = Math.min((long) number + this.handlers.holdEvery(), this.backlog) - SLACK;
+		long start = System.nanoTime();
+		while (ended() < enough && System.nanoTime() - start < HOLD_LIMIT_NANOS) {
 			Thread.sleep(1);
 		}
 	}

@@ -14,14 +14,14 @@ final class Scenarios {
 
 	private static final Handlers NO_WAIT = Handlers.waiting(0);
 
-	private static final Set<String> ALL = arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.SHARE,
-			Arms.QUEUE, Arms.QUEUE_KEY, Arms.ENGINE);
+	private static final Set<String> ALL = arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.PARALLEL_DEFAULTS,
+			Arms.PARALLEL_KEY, Arms.SHARE, Arms.QUEUE, Arms.QUEUE_KEY, Arms.ENGINE);
 
-	private static final Set<String> PARALLEL = arms(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.SHARE, Arms.QUEUE,
+	private static final Set<String> PARALLEL = arms(Arms.PARALLEL, Arms.PARALLEL_DEFAULTS, Arms.SHARE, Arms.QUEUE,
 			Arms.ENGINE);
 
 	/** Arms that leave others alone while one record is slow or fails. */
-	private static final Set<String> SINGLE = arms(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.SHARE, Arms.QUEUE);
+	private static final Set<String> SINGLE = arms(Arms.PARALLEL, Arms.SHARE, Arms.QUEUE);
 
 	/** Arms that keep the order of a key, and two that do not. */
 	private static final Set<String> ORDERED = arms(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.QUEUE, Arms.QUEUE_KEY);
@@ -61,8 +61,8 @@ final class Scenarios {
 						arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.SHARE, Arms.QUEUE, Arms.ENGINE)),
 				new Scenario("I", "handlers that do nothing, 1,000 partitions", Load.backlog(1000, 1_000_000), NO_WAIT,
 						100, WINDOW, false, arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.QUEUE, Arms.ENGINE)),
-				new Scenario("H-cold", "5 ms, 100 records a second on 3 partitions, 100 in flight",
-						Load.backlog(4, 3000).paced(100, 8), Handlers.waiting(5), 100, WINDOW, false,
+				new Scenario("H-cold", "5 ms, 100 records a second in 3 partitions, 100 in flight",
+						Load.backlog(4, 100).onHotPartition().paced(100, 8), Handlers.waiting(5), 100, WINDOW, false,
 						arms(Arms.PARALLEL, Arms.SHARE, Arms.QUEUE)),
 				new Scenario("H", "as H-cold, with 1,000,000 records in a fourth partition",
 						Load.backlog(4, 1_000_000).onHotPartition().paced(100, 8), Handlers.waiting(5), 100, WINDOW,

@@ -73,8 +73,11 @@ final class Trial {
 		long first = load.hot() ? 1 : load.backlog();
 		await(() -> this.probe.ended() >= first, this.limitNanos);
 		long before = this.probe.ended();
-		Cost start = Cost.now();
+		Cost start;
 		try (KafkaProducer<byte[], byte[]> producer = this.cluster.producer()) {
+			// What it does first takes longer than what is measured.
+			producer.partitionsFor(this.records.topic());
+			start = Cost.now();
 			for (int i = 0; i < load.paced(); i++) {
 				long intended = start.nanos() + (i + 1) * TimeUnit.SECONDS.toNanos(1) / load.rate();
 				for (long left = 1; left > 0; left = intended - System.nanoTime()) {

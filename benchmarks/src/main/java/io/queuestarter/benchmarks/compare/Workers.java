@@ -30,6 +30,7 @@ final class Workers implements Executor, AutoCloseable {
 		if (areVirtual()) {
 			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("worker-");
 			executor.setVirtualThreads(true);
+			executor.setConcurrencyLimit(count);
 			return new Workers(executor, executor::close);
 		}
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(count, count, 30, TimeUnit.SECONDS,
