@@ -73,7 +73,6 @@ final class ShareArm implements Arm {
 		configuration.remove(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
 		configuration.put(ConsumerConfig.CLIENT_ID_CONFIG, records.group() + "-" + number);
 		configuration.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, batch);
-		configuration.put(ConsumerConfig.SHARE_ACQUIRE_MODE_CONFIG, "record_limit");
 		configuration.put(ConsumerConfig.SHARE_ACKNOWLEDGEMENT_MODE_CONFIG, "explicit");
 		return new KafkaShareConsumer<>(configuration, new ByteArrayDeserializer(), new ByteArrayDeserializer());
 	}
