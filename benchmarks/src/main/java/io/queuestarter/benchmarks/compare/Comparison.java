@@ -20,6 +20,9 @@ public final class Comparison {
 
 	private static final List<String> SHORT = List.of("A", "A-source", "B", "D", "F", "G");
 
+	/** Those that tell how fast the queue is beside others run more often. */
+	private static final Set<String> OFTEN = Set.of("A", "B", "C", "D", "E");
+
 	private final Options options;
 
 	private final Cluster cluster;
@@ -97,7 +100,8 @@ public final class Comparison {
 
 	private Result run(Scenario scenario) {
 		int warmups = this.options.get("warmups", this.options.has("short") ? 0 : 1);
-		int rounds = this.options.get("rounds", this.options.has("short") ? 1 : 3);
+		int usualRounds = OFTEN.contains(scenario.name()) ? 5 : 3;
+		int rounds = this.options.get("rounds", this.options.has("short") ? 1 : usualRounds);
 		List<String> usual = new ArrayList<>(this.arms.keySet());
 		if (this.options.has("short")) {
 			usual.removeAll(List.of(Arms.PARALLEL_KEY, Arms.PARALLEL_DEFAULTS));

@@ -2,6 +2,7 @@ package io.queuestarter.benchmarks.compare;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,15 @@ record Result(Scenario scenario, Map<String, List<Measurement>> rounds) {
 	double median(String arm, ToDoubleFunction<Measurement> figure) {
 		double[] sorted = this.rounds.getOrDefault(arm, List.of()).stream().mapToDouble(figure).sorted().toArray();
 		return (sorted.length > 0) ? sorted[(sorted.length - 1) / 2] : Double.NaN;
+	}
+
+	/** How far the rounds lie from the middle of them, as a part of the median. */
+	double spread(String arm, ToDoubleFunction<Measurement> figure) {
+		DoubleSummaryStatistics all = this.rounds.getOrDefault(arm, List.of())
+			.stream()
+			.mapToDouble(figure)
+			.summaryStatistics();
+		return (all.getMax() - all.getMin()) / 2 / median(arm, figure);
 	}
 
 	/** The arm's rate as a part of another arm's. */

@@ -39,11 +39,6 @@ final class Scenarios {
 
 	static List<Scenario> all() {
 		return List.of(
-				new Scenario("A", "handlers that do nothing, 1 partition", Load.backlog(1, 1_000_000), NO_WAIT, 100,
-						WINDOW, false, ALL),
-				new Scenario("A-source", "handlers that do nothing, 1 partition, records without a broker",
-						Load.backlog(1, 2_000_000).withoutBroker(), NO_WAIT, 100, WINDOW, false,
-						arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.QUEUE, Arms.ENGINE)),
 				new Scenario("B", "10 ms, 1,000 in flight, 1 partition", Load.backlog(1, 400_000), Handlers.waiting(10),
 						1000, WINDOW, false, PARALLEL),
 				new Scenario("D", "10 ms, 1 in 1,000 takes 2 s, 200 in flight, 1 partition", Load.backlog(1, 150_000),
@@ -52,6 +47,11 @@ final class Scenarios {
 						250, WINDOW, false, PARALLEL),
 				new Scenario("C", "10 ms, 5,000 in flight, 4 partitions", Load.backlog(4, 1_000_000),
 						Handlers.waiting(10), 5000, WINDOW, false, PARALLEL),
+				new Scenario("A", "handlers that do nothing, 1 partition", Load.backlog(1, 1_000_000), NO_WAIT, 100,
+						WINDOW, false, ALL),
+				new Scenario("A-source", "handlers that do nothing, 1 partition, records without a broker",
+						Load.backlog(1, 2_000_000).withoutBroker(), NO_WAIT, 100, WINDOW, false,
+						arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.QUEUE, Arms.ENGINE)),
 				new Scenario("F-sound", "10 ms, 200 in flight, 1 partition", Load.backlog(1, 150_000),
 						Handlers.waiting(10), 200, WINDOW, false, SINGLE),
 				new Scenario("F", "as F-sound, and 1 in 10 fails in each of 3 attempts", Load.backlog(1, 150_000),

@@ -8,9 +8,10 @@ import java.util.Locale;
 final class Table {
 
 	private static final String HEAD = String.format(
-			"| %-12s | %10s | %8s | %8s | %8s | %8s | %10s | %8s | %8s | %8s | %6s | %5s | %5s |%n", "arm", "records/s",
-			"possible", "parallel", "raw", "CPU µs", "bytes", "p50 ms", "p99 ms", "max ms", "idle %", "twice", "lost")
-			+ "|--------------|-----------:|---------:|---------:|---------:|---------:|-----------:|---------:"
+			"| %-17s | %10s | %4s | %8s | %8s | %8s | %8s | %10s | %8s | %8s | %8s | %6s | %5s | %5s |%n", "arm",
+			"records/s", "± %", "possible", "parallel", "raw", "CPU µs", "bytes", "p50 ms", "p99 ms", "max ms",
+			"idle %", "twice", "lost")
+			+ "|-------------------|-----------:|-----:|---------:|---------:|---------:|---------:|-----------:|---------:"
 			+ "|---------:|---------:|-------:|------:|------:|" + System.lineSeparator();
 
 	private Table() {
@@ -26,8 +27,9 @@ final class Table {
 			}
 			double rate = result.median(arm, Measurement::rate);
 			text.append(String.format(Locale.ROOT,
-					"| %-12s | %,10.0f | %8s | %8s | %8s | %8s | %10s | %8s | %8s | %8s | %6s | %5d | %5s |%n", arm,
-					rate, number("%.2f", rate / scenario.possible()), number("%.2f", result.ratio(arm, Arms.PARALLEL)),
+					"| %-17s | %,10.0f | %4s | %8s | %8s | %8s | %8s | %10s | %8s | %8s | %8s | %6s | %5d | %5s |%n",
+					arm, rate, number("%.0f", 100 * result.spread(arm, Measurement::rate)),
+					number("%.2f", rate / scenario.possible()), number("%.2f", result.ratio(arm, Arms.PARALLEL)),
 					number("%.2f", result.ratio(arm, Arms.RAW)),
 					number("%.2f", result.median(arm, Measurement::cpuMicros)),
 					number("%,.0f", result.median(arm, Measurement::bytes)),
