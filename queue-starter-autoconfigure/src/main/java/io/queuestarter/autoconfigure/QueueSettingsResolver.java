@@ -89,7 +89,8 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		SettingLookup lookup = new SettingLookup(definition, this.properties, this.environment, this.resolver);
 		QueueListener annotation = definition.annotation();
 		refuseBatchOfOne(lookup, definition);
-		String group = lookup.<String>findOrNull("group", QueueProperties::group, null, null);
+		String group = lookup.findOrNull("group", QueueProperties::group,
+				new Attribute<>("groupId", annotation.groupId(), Function.identity(), "a consumer group"), null);
 		Ordering ordering = lookup.find("ordering", QueueProperties::ordering, new Attribute<>("ordering",
 				annotation.ordering(), QueueSettingsResolver::ordering, "unordered, key or partition"),
 				Ordering.UNORDERED);
@@ -353,9 +354,10 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		return interval;
 	}
 
-	private static DeadLetterTopic deadLetters(SettingLookup lookup, QueueListener annotation) {
-		boolean enabled = lookup.find("dlq.enabled", in(QueueProperties::dlq, Dlq::enabled), new Attribute<>("dlq",
-				annotation.dlq().equalsIgnoreCase("none") ? "false" : "", Boolean::valueOf, "a topic"), true);
+	private DeadLetterTopic deadLetters(SettingLookup lookup, QueueListener annotation) {
+		boolean none = this.resolver.apply(annotation.dlq()).equalsIgnoreCase("none");
+		boolean enabled = lookup.find("dlq.enabled", in(QueueProperties::dlq, Dlq::enabled),
+				new Attribute<>("dlq", none ? "false" : "", Boolean::valueOf, "a topic"), true);
 		String topic = lookup.find("dlq.topic", in(QueueProperties::dlq, Dlq::topic),
 				new Attribute<>("dlq", annotation.dlq(), Function.identity(), "a topic"), "{topic}-dlq");
 		lookup.require(topic.replace("{topic}", "t").matches("[a-zA-Z0-9._-]+"), "dlq.topic",

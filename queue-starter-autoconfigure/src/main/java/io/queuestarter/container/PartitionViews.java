@@ -94,15 +94,16 @@ final class PartitionViews {
 		PartitionLedger<Delivery> ledger = assignment.ledger();
 		LogBounds log = logOf(partition);
 		long watermark = ledger.watermark();
-		boolean isBehind = ledger.tracked() > 0 || log.end() > watermark;
+		Instant restsUntil = restsUntil(partition);
+		boolean isBehind = ledger.tracked() > 0 || (log.end() > watermark && restsUntil == null);
 		Stand stand = (before != null && before.watermark == watermark && isBehind) ? before
 				: new Stand(watermark, this.time.now());
 		this.stands.put(assignment, stand);
 		Commit commit = new Commit(this.commits.committed(partition), this.commits.metadataLength(partition),
 				this.commits.isTruncated(partition), this.commits.failingSince());
-		return new PartitionView(partition, this.intake.isPaused(partition), restsUntil(partition), commit, watermark,
-				stand.since, ledger.next(), log, ledger.window(), ledger.tracked(), ledger.settled(),
-				assignment.outstanding(), outstandingByLane(assignment), headOf(assignment));
+		return new PartitionView(partition, this.intake.isPaused(partition), restsUntil, commit, watermark, stand.since,
+				ledger.next(), log, ledger.window(), ledger.tracked(), ledger.settled(), assignment.outstanding(),
+				outstandingByLane(assignment), headOf(assignment));
 	}
 
 	private static List<Integer> outstandingByLane(Assignment assignment) {

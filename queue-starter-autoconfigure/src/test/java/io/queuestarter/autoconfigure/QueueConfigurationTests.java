@@ -27,6 +27,7 @@ import org.springframework.messaging.handler.annotation.Header;
 import io.queuestarter.QueueConfigurationException;
 import io.queuestarter.QueueContext;
 import io.queuestarter.QueueListener;
+import io.queuestarter.container.Queue;
 import io.queuestarter.container.QueueListenerContainerFactory;
 import io.queuestarter.container.QueueSettings;
 import io.queuestarter.container.QueueSettings.Origin;
@@ -82,6 +83,28 @@ class QueueConfigurationTests {
 					.isEqualTo("'timeout' of @QueueListener on Billing.charge");
 				assertThat(settings.deadLetters().topic()).isEqualTo("all.dlq");
 			});
+	}
+
+	@Test
+	void groupOfTheAnnotationBeatsTheDefaultAndAListenersBeatsBoth() {
+		this.billing.withPropertyValues("kafka-queue.defaults.group=all").run((context) -> {
+			Queue queue = context.getBean(Queues.class).find("billing").orElseThrow();
+
+			assertThat(queue.group()).isEqualTo("billing-group");
+			assertThat(source(queue.settings(), "group")).isEqualTo("'groupId' of @QueueListener on Billing.charge");
+		});
+		this.billing.withPropertyValues("kafka-queue.defaults.group=all", "kafka-queue.listeners.billing.group=own")
+			.run((context) -> assertThat(context.getBean(Queues.class).find("billing").orElseThrow().group())
+				.isEqualTo("own"));
+	}
+
+	@Test
+	void deadLettersAreSwitchedOffByAPlaceholder() {
+		this.runner.withBean(Dynamic.class)
+			.withPropertyValues("q.id=dynamic", "q.topic=trips", "q.group=g", "q.limit=64", "q.dlq=none")
+			.run((context) -> assertThat(
+					context.getBean(Queues.class).find("dynamic").orElseThrow().settings().deadLetters().enabled())
+				.isFalse());
 	}
 
 	@Test

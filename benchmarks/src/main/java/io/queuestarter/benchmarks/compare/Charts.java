@@ -51,7 +51,7 @@ final class Charts {
 		write(chart, file);
 	}
 
-	/** Rates of the scenarios without a pace, as multiples of the parallel consumer's. */
+	/** Rates of the scenarios without a pace, as multiples of the Parallel Consumer's. */
 	static void overview(List<Result> results, Path file) throws IOException {
 		List<Result> compared = results.stream()
 			.filter((result) -> result.scenario().load().rate() == 0 && result.isComplete(Arms.PARALLEL))
@@ -61,7 +61,7 @@ final class Charts {
 		}
 		CategoryChart chart = new CategoryChartBuilder().width(900)
 			.height(420)
-			.title("records/s, as multiples of the parallel consumer's")
+			.title("records/s, as multiples of the Parallel Consumer's")
 			.yAxisTitle("times")
 			.build();
 		chart.getStyler().setChartBackgroundColor(Color.WHITE);
@@ -70,7 +70,7 @@ final class Charts {
 		for (String arm : List.of(Arms.PARALLEL, Arms.PARALLEL_DEFAULTS, Arms.SHARE, Arms.QUEUE, Arms.ENGINE)) {
 			chart.addSeries(arm, names,
 					compared.stream()
-						.map((result) -> result.isComplete(arm) ? result.ratio(arm, Arms.PARALLEL) : 0.0)
+						.map((result) -> result.isComplete(arm) ? result.ratioToParallel(arm) : 0.0)
 						.toList());
 		}
 		write(chart, file);

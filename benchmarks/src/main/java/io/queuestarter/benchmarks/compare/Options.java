@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -27,11 +28,15 @@ final class Options {
 		}
 	}
 
-	/** Fails if a name is not known. */
-	void check(Predicate<String> known) {
+	/** Fails if a name, or a name with a value, is not known. */
+	void check(Predicate<String> known, Set<String> knownValues) {
 		List<String> unknown = this.names.stream().filter(known.negate()).toList();
 		if (!unknown.isEmpty()) {
 			throw new IllegalArgumentException("There is no scenario " + unknown);
+		}
+		if (!knownValues.containsAll(this.values.keySet())) {
+			throw new IllegalArgumentException(
+					"Values can be given to " + knownValues + ", not to all of " + this.values.keySet());
 		}
 	}
 

@@ -90,6 +90,9 @@ final class Probe {
 			if (before + 1 == Handlers.ATTEMPTS) {
 				this.ended.increment();
 			}
+			else if (before >= Handlers.ATTEMPTS) {
+				this.duplicates.increment();
+			}
 			throw new HandlerFailure(before + 1 >= Handlers.ATTEMPTS);
 		}
 		if (before > 0) {

@@ -45,6 +45,19 @@ record Result(Scenario scenario, Map<String, List<Measurement>> rounds) {
 		return median(arm, Measurement::rate) / median(other, Measurement::rate);
 	}
 
+	/**
+	 * The arm's rate as a part of the Parallel Consumer's, of the faster one if it ran
+	 * with two settings.
+	 */
+	double ratioToParallel(String arm) {
+		return median(arm, Measurement::rate) / Math.max(rate(Arms.PARALLEL), rate(Arms.PARALLEL_DEFAULTS));
+	}
+
+	private double rate(String arm) {
+		return this.rounds.getOrDefault(arm, List.of()).isEmpty() ? Double.NEGATIVE_INFINITY
+				: median(arm, Measurement::rate);
+	}
+
 	long lost(String arm) {
 		return this.rounds.getOrDefault(arm, List.of()).stream().mapToLong(Measurement::lost).sum();
 	}

@@ -23,6 +23,9 @@ final class Scenarios {
 	/** Arms that leave others alone while one record is slow or fails. */
 	private static final Set<String> SINGLE = arms(Arms.PARALLEL, Arms.SHARE, Arms.QUEUE);
 
+	/** Arms that do not wait for a backlog; a large buffer lets records wait in it. */
+	private static final Set<String> LATENCY = arms(Arms.PARALLEL, Arms.PARALLEL_DEFAULTS, Arms.SHARE, Arms.QUEUE);
+
 	/** Arms that keep the order of a key, and two that do not. */
 	private static final Set<String> ORDERED = arms(Arms.PARALLEL, Arms.PARALLEL_KEY, Arms.QUEUE, Arms.QUEUE_KEY);
 
@@ -58,19 +61,20 @@ final class Scenarios {
 						Handlers.waiting(10).failing(10), 200, WINDOW, false, SINGLE),
 				new Scenario("G", "100 records a second, 1 partition", Load.backlog(1, 5000).paced(100, 10), NO_WAIT,
 						100, WINDOW, true,
-						arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.SHARE, Arms.QUEUE, Arms.ENGINE)),
+						arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.PARALLEL_DEFAULTS, Arms.SHARE, Arms.QUEUE,
+								Arms.ENGINE)),
 				new Scenario("I", "handlers that do nothing, 1,000 partitions", Load.backlog(1000, 1_000_000), NO_WAIT,
 						100, WINDOW, false, arms(Arms.RAW, Arms.LISTENER, Arms.PARALLEL, Arms.QUEUE, Arms.ENGINE)),
 				new Scenario("H-cold", "5 ms, 100 records a second in 3 partitions, 100 in flight",
 						Load.backlog(4, 100).onHotPartition().paced(100, 8), Handlers.waiting(5), 100, WINDOW, false,
-						arms(Arms.PARALLEL, Arms.SHARE, Arms.QUEUE)),
+						LATENCY),
 				new Scenario("H", "as H-cold, with 1,000,000 records in a fourth partition",
 						Load.backlog(4, 1_000_000).onHotPartition().paced(100, 8), Handlers.waiting(5), 100, WINDOW,
-						false, arms(Arms.PARALLEL, Arms.SHARE, Arms.QUEUE)),
+						false, LATENCY),
 				new Scenario("K", "1 ms, 250 in flight, 4 partitions, 1,000 keys by Zipf",
-						Load.backlog(4, 50_000).keyed(Keys.zipf(1000)), Handlers.waiting(1), 250, WINDOW, false,
+						Load.backlog(4, 100_000).keyed(Keys.zipf(1000)), Handlers.waiting(1), 250, WINDOW, false,
 						ORDERED),
-				new Scenario("K-many", "as K, with 100,000 keys", Load.backlog(4, 50_000).keyed(Keys.zipf(100_000)),
+				new Scenario("K-many", "as K, with 100,000 keys", Load.backlog(4, 100_000).keyed(Keys.zipf(100_000)),
 						Handlers.waiting(1), 250, WINDOW, false, ORDERED),
 				new Scenario("K-even", "5 ms, 50 in flight, 4 partitions, 4,000 keys",
 						Load.backlog(4, 60_000).keyed(new Keys(4000, 0, false)), Handlers.waiting(5), 50, 100_000,
