@@ -231,6 +231,9 @@ class RetryTopicTests {
 		try (QueueApp app = app(topic).with("kafka-queue.listeners.flaky.ledger.capacity", "100")
 			.with("kafka-queue.listeners.flaky.dispatch.max-in-flight", "4")
 			.with("kafka-queue.listeners.flaky.timeout.initial", timeout)
+			// Or its attempts may be over before it is seen to block.
+			.with("kafka-queue.listeners.flaky.timeout.max-count", "100")
+			.with("kafka-queue.listeners.flaky.retry.local.max-attempts", "100")
 			.with("kafka-queue.listeners.flaky.blocking.enabled", "true")
 			.with("kafka-queue.listeners.flaky.blocking.action", "park")
 			.start()) {

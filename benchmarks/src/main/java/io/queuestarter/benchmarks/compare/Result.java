@@ -25,10 +25,10 @@ record Result(Scenario scenario, Map<String, List<Measurement>> rounds) {
 		this.rounds.computeIfAbsent(arm, (name) -> new ArrayList<>()).add(measurement);
 	}
 
-	/** Median of the rounds; of an even number the lower one. */
+	/** Median of the rounds. */
 	double median(String arm, ToDoubleFunction<Measurement> figure) {
 		double[] sorted = this.rounds.getOrDefault(arm, List.of()).stream().mapToDouble(figure).sorted().toArray();
-		return (sorted.length > 0) ? sorted[(sorted.length - 1) / 2] : Double.NaN;
+		return (sorted.length > 0) ? (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2 : Double.NaN;
 	}
 
 	/** How far the rounds lie from the middle of them, as a part of the median. */
