@@ -64,6 +64,7 @@ final class Charts {
 			.title("records/s, as multiples of the Parallel Consumer's")
 			.yAxisTitle("times")
 			.build();
+		chart.getStyler().setXAxisLabelRotation(45);
 		chart.getStyler().setChartBackgroundColor(Color.WHITE);
 		chart.getStyler().setYAxisDecimalPattern("#,##0.0");
 		List<String> names = compared.stream().map((result) -> result.scenario().name()).toList();

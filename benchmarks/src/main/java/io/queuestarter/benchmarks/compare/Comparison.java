@@ -44,13 +44,18 @@ public final class Comparison {
 	 * commas; {@code warmups=} and {@code rounds=}; {@code factor=} for more or fewer
 	 * records; {@code out=} for the folder of the report. {@code short} runs a few
 	 * scenarios with few records, once; {@code growth} those in which one number grows,
-	 * {@code partitions}, {@code in-flight}, {@code bytes} and {@code window} one each.
-	 * Exits with 1 if an arm lost a record or did not come to the end
+	 * {@code partitions}, {@code in-flight}, {@code bytes} and {@code window} one each;
+	 * {@code draw} runs nothing and draws the report that is there. Exits with 1 if an
+	 * arm lost a record or did not come to the end
 	 */
 	public static void main(String[] args) {
 		System.setProperty("logging.config", "classpath:logback.xml");
 		System.setProperty("java.awt.headless", "true");
 		Options options = new Options(args);
+		if (options.has("draw")) {
+			report(options, Machine.here()).write();
+			return;
+		}
 		boolean complete;
 		try (BrokerProcess broker = BrokerProcess.start(); Cluster cluster = new Cluster(broker.address())) {
 			complete = new Comparison(options, cluster).run();
@@ -58,11 +63,14 @@ public final class Comparison {
 		System.exit(complete ? 0 : 1);
 	}
 
+	private static Report report(Options options, Machine machine) {
+		String folder = options.get("out", options.has("short") ? "comparison-short" : "comparison");
+		return new Report(Path.of(folder), machine);
+	}
+
 	private boolean run() {
 		Machine machine = Machine.here();
-		Report report = new Report(
-				Path.of(this.options.get("out", this.options.has("short") ? "comparison-short" : "comparison")),
-				machine);
+		Report report = report(this.options, machine);
 		System.out.println(machine);
 		boolean complete = true;
 		for (Scenario scenario : scenarios()) {

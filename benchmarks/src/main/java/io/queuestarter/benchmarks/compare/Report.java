@@ -56,17 +56,22 @@ final class Report {
 		}
 	}
 
-	/** Adds what was measured, and writes all files. */
+	/** Adds what was measured, and writes all files anew. */
 	void add(Result result) {
 		String name = result.scenario().name();
 		this.parts.forEach((part) -> part.results().removeIf((other) -> other.scenario().name().equals(name)));
 		this.own.results().add(result);
+		write();
+	}
+
+	/** Writes all files anew. */
+	void write() {
 		this.parts.removeIf((part) -> part.results().isEmpty());
 		try {
 			Files.createDirectories(this.folder);
 			this.mapper.writeValue(this.json.toFile(), this.parts);
 			writeTables();
-			draw(result);
+			draw();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -82,15 +87,17 @@ final class Report {
 		Files.write(this.folder.resolve("results.md"), lines);
 	}
 
-	private void draw(Result added) throws IOException {
+	private void draw() throws IOException {
 		Map<String, Result> results = new LinkedHashMap<>();
 		this.parts.stream()
 			.flatMap((part) -> part.results().stream())
 			.forEach((result) -> results.put(result.scenario().name(), result));
 		Charts.overview(List.copyOf(results.values()), this.folder.resolve("overview.svg"));
-		// Those of growth are points of other charts.
-		if (Scenarios.contains(added.scenario().name())) {
-			Charts.rates(added, this.folder.resolve(added.scenario().name() + ".svg"));
+		for (Result result : results.values()) {
+			// Those of growth are points of other charts.
+			if (Scenarios.contains(result.scenario().name())) {
+				Charts.rates(result, this.folder.resolve(result.scenario().name() + ".svg"));
+			}
 		}
 		for (Growth growth : Growth.all()) {
 			draw(growth, results);
