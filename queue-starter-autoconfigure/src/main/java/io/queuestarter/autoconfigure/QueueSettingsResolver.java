@@ -89,8 +89,7 @@ final class QueueSettingsResolver implements QueueSettingsSource {
 		SettingLookup lookup = new SettingLookup(definition, this.properties, this.environment, this.resolver);
 		QueueListener annotation = definition.annotation();
 		refuseBatchOfOne(lookup, definition);
-		String group = lookup.findOrNull("group", QueueProperties::group,
-				new Attribute<>("groupId", annotation.groupId(), Function.identity(), "a consumer group"), null);
+		String group = lookup.<String>findOrNull("group", QueueProperties::group, null, null);
 		Ordering ordering = lookup.find("ordering", QueueProperties::ordering, new Attribute<>("ordering",
 				annotation.ordering(), QueueSettingsResolver::ordering, "unordered, key or partition"),
 				Ordering.UNORDERED);

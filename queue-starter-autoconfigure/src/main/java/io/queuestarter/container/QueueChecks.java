@@ -18,6 +18,7 @@ import org.springframework.kafka.config.KafkaListenerEndpoint;
 import org.springframework.util.StringUtils;
 
 import io.queuestarter.QueueConfigurationException;
+import io.queuestarter.container.QueueSettings.Origin;
 import io.queuestarter.intake.Foreign;
 
 /**
@@ -51,7 +52,11 @@ final class QueueChecks {
 	 * The consumer group, from the queue's property, the annotation or the application.
 	 */
 	String group(QueueSettings settings) {
-		String group = StringUtils.hasText(settings.group()) ? settings.group() : this.endpoint.getGroupId();
+		Origin origin = settings.origins().get("group");
+		boolean isOwn = origin != null && origin.source().startsWith("kafka-queue.listeners.");
+		String annotated = this.endpoint.getGroupId();
+		String group = (StringUtils.hasText(settings.group()) && (isOwn || !StringUtils.hasText(annotated)))
+				? settings.group() : annotated;
 		group = (group != null) ? group : property(ConsumerConfig.GROUP_ID_CONFIG);
 		if (!StringUtils.hasText(group)) {
 			throw new QueueConfigurationException(

@@ -91,7 +91,6 @@ class QueueConfigurationTests {
 			Queue queue = context.getBean(Queues.class).find("billing").orElseThrow();
 
 			assertThat(queue.group()).isEqualTo("billing-group");
-			assertThat(source(queue.settings(), "group")).isEqualTo("'groupId' of @QueueListener on Billing.charge");
 		});
 		this.billing.withPropertyValues("kafka-queue.defaults.group=all", "kafka-queue.listeners.billing.group=own")
 			.run((context) -> assertThat(context.getBean(Queues.class).find("billing").orElseThrow().group())
