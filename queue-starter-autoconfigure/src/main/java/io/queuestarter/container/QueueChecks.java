@@ -53,7 +53,8 @@ final class QueueChecks {
 	 */
 	String group(QueueSettings settings) {
 		Origin origin = settings.origins().get("group");
-		boolean isOwn = origin != null && origin.source().startsWith("kafka-queue.listeners.");
+		// An id with dots stands in brackets.
+		boolean isOwn = origin != null && origin.source().startsWith("kafka-queue.listeners");
 		String annotated = this.endpoint.getGroupId();
 		String group = (StringUtils.hasText(settings.group()) && (isOwn || !StringUtils.hasText(annotated)))
 				? settings.group() : annotated;

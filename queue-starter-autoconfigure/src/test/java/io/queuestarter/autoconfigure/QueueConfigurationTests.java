@@ -129,10 +129,11 @@ class QueueConfigurationTests {
 	void C1_idWithDotsOrSlashesIsConfiguredInBrackets() {
 		this.runner.withBean(Dotted.class)
 			.withPropertyValues("kafka-queue.listeners[orders.v1].dispatch.max-in-flight=3",
-					"kafka-queue.listeners[a/b].dispatch.max-in-flight=4")
+					"kafka-queue.listeners[a/b].dispatch.max-in-flight=4", "kafka-queue.listeners[orders.v1].group=own")
 			.run((context) -> {
 				Queues queues = context.getBean(Queues.class);
 
+				assertThat(queues.find("orders.v1").orElseThrow().group()).isEqualTo("own");
 				assertThat(queues.find("orders.v1").orElseThrow().settings().workers().maxInFlight()).isEqualTo(3);
 				assertThat(source(queues.find("orders.v1").orElseThrow().settings(), "dispatch.max-in-flight"))
 					.startsWith("kafka-queue.listeners[orders.v1].dispatch.max-in-flight");
